@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
@@ -32,6 +35,13 @@ name: small
 topology: {kind: star, hosts: 6}
 workload: {kind: poisson, sizes: fb-hadoop, load: 0.3, load_of: host-links}
 duration_us: 150
+"""
+LOSSY = SCENARIO.replace("small", "tight") + "switch: {pfc: false, buffer_bytes_per_port: 20 kB}\n"
+TWO = """\
+name: two
+fabric: [scenario.yaml, lossy.yaml]
+tuner: {policy: "window:bdps=2", trials: 3, batch: 2, networks: 8, race: null}
+test: {pairs: 24, at_least: 24, block: 8}
 """
 RESULTS = ("summary.json", "policy.json", "config.yaml")
 
@@ -93,9 +103,42 @@ def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, t
     assert results(tmp_path / "run") == results(finished)
 
 
+def test_several_scenarios_are_met_in_turn(lcca: RunCommand, config: Path) -> None:
+    """Every other seed on each; reactions to losses are tuned where some may be; another seed is another search."""
+    folder = config.parent
+    (folder / "lossy.yaml").write_text(LOSSY)
+    (folder / "two.yaml").write_text(TWO)
+    read = validate(read_with_files(folder / "two.yaml", TuningConfig), TuningConfig)
+    assert set(read.tuner.build_space().axes) == {"bdps", "loss_factor"}
+    alone = TuningConfig.model_validate(read.model_dump() | {"fabric": read.model_dump()["fabric"][0]})
+    assert set(alone.tuner.build_space().axes) == {"bdps"}
+    assert "lossy" not in read.model_dump()["tuner"]
+    best = []
+    assert isinstance(read.place, FabricSpace)
+    for seed in (1, 2):
+        run = folder / f"two-{seed}"
+        assert lcca("tune", folder / "two.yaml", "--out", run, "--set", f"seed={seed}").status == 0
+        found = json.loads((run / "summary.json").read_text())
+        assert found["scenario"] == "small, tight"
+        rows = pd.concat(map(pd.read_parquet, sorted((run / "trials").glob("*.parquet"))))
+        assert rows[["network", "scenario"]].drop_duplicates().groupby("scenario").size().tolist() == [12, 12]
+        halves = [
+            FabricTrials(FabricSpace(fabric=each), derive(seed, "test"), fabric_utility("slowdown"))
+            .rows({"": Transport("window", {"bdps": 2})}, Block(0, 0, 24))
+            .score_bits.iloc[number::2]
+            for number, each in enumerate(read.place.scenarios)
+        ]
+        assert found["policies"][0]["score_bits"]["mean"] == pytest.approx(pd.concat(halves).mean())
+        best.append(pd.read_parquet(run / "candidates.parquet").parameter_loss_factor.tolist())
+    assert best[0] != best[1]
+
+
 @pytest.mark.parametrize("name", [name for name, kind in TRANSPORTS.items() if kind.searches(100)])
 def test_usual_ranges_hold_the_default_and_go_with_the_rate(name: str) -> None:
-    at = {gbps: TransportTuneConfig.model_validate({"policy": name, "host_gbps": gbps}) for gbps in (100, 25)}
+    at = {
+        gbps: TransportTuneConfig.model_validate({"policy": name, "host_gbps": gbps, "lossy": True})
+        for gbps in (100, 25)
+    }
     fast, slow = (each.build_space() for each in at.values())
     for key, axis in fast.axes.items():
         knob, other = TRANSPORTS[name].knobs[key], slow.axes[key]
@@ -132,7 +175,7 @@ def test_markers_are_tuned_with_their_transport() -> None:
         ("tuner.policy=vegas", "tuner.policy: vegas: runs in ns-3 only; a fabric has"),
         ("tuner.policy=dcqcn@expert", "'dcqcn@expert': expert sets parameters itself; tune the transport without it"),
         ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
-        ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),
+        ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps, loss_factor)"),
         ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
         ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
         ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.fabric.space import SEEDS, FabricTrials
+from lcca.evaluation.fabric.space import SEEDS, FabricSpace, FabricTrials
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.executors import executor as workers_of
@@ -206,7 +206,7 @@ def _ready(run: Run[StudyConfig, None], name: str, workers: Pool, quiet: bool) -
     if (tune := contender.tune) is not None and tune.fabric is not None:
         found = search_in(tune, folder, workers=workers, quiet=quiet)
         parameters = {"tuned": dict(found.best.params), "default": dict(found.candidates[0].params)}
-        return found.policy, {"policy": contender.start, **parameters, "tuned_on": tune.fabric.name}
+        return found.policy, {"policy": contender.start, **parameters, "tuned_on": FabricSpace(fabric=tune.fabric).name}
     if (train := contender.train) is not None:
         model = read_acc_model(train_acc(train, folder, resume=True, quiet=quiet))
         policy = replace(train.policy, tuner=tuning("acc", model))

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, Scenarios
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
@@ -29,7 +28,8 @@ class TuningConfig(RunConfig):
 
     Attributes:
         networks: the space that networks are drawn from, or a file with it.
-        fabric: in its place a fabric scenario, or a file with it; trials are on seeds then.
+        fabric: in its place a fabric scenario or several, or files with them; trials are on seeds then, which take the
+            scenarios in turn.
         utility: what is maximised: a name of the paper's utilities, or name and weights; on a fabric one of slowdowns.
         simulator: "ns3", which hand-designed congestion controls need, or "engine"; "fabric" on a fabric.
         tuner: what is tuned, and how.
@@ -41,7 +41,7 @@ class TuningConfig(RunConfig):
     from_file = True
 
     networks: NetworkSpace | None = None
-    fabric: FabricScenario | None = None
+    fabric: Scenarios | None = None
     utility: UtilityModel = UtilityModel.model_validate("default")
     simulator: Literal["ns3", "engine", "fabric"] = "ns3"
     tuner: TuneConfig
@@ -63,7 +63,10 @@ class TuningConfig(RunConfig):
         fabric = info.data.get("fabric")
         if fabric is None or not isinstance(value, dict):
             return value
-        return TransportTuneConfig.model_validate({**value, "host_gbps": float(np.min(fabric.fabric.host_gbps))})
+        met = FabricSpace(fabric=fabric).scenarios
+        gbps = min(float(np.min(each.fabric.host_gbps)) for each in met)
+        lossy = any(not each.switch.pfc for each in met)
+        return TransportTuneConfig.model_validate({**value, "host_gbps": gbps, "lossy": lossy})
 
     @field_validator("test")
     @classmethod
@@ -76,7 +79,7 @@ class TuningConfig(RunConfig):
         if (self.simulator == "fabric") != (self.fabric is not None):
             raise ValueError(f"simulator: {self.simulator} does not run {'fabrics' if self.fabric else 'networks'}")
         if self.fabric is not None:
-            require_rounds([self.fabric], fabric_utility(self.utility.name))
+            require_rounds(FabricSpace(fabric=self.fabric).scenarios, fabric_utility(self.utility.name))
         return self
 
     @property
@@ -92,5 +95,5 @@ class TuningConfig(RunConfig):
         return self.settle.ending_at(self.test.pairs // self.place.block)
 
 
-def _place(networks: NetworkSpace | None, fabric: FabricScenario | None) -> Place | None:
+def _place(networks: NetworkSpace | None, fabric: Scenarios | None) -> Place | None:
     return networks if fabric is None else FabricSpace(fabric=fabric)

@@ -183,10 +183,12 @@ class TransportTuneConfig(TuneConfig):
     """What to tune of a transport; without a space in the usual ranges of its parameters.
 
     Attributes:
-        host_gbps: rate of the fabric's hosts, which defaults and ranges go with.
+        host_gbps: rate of the fabric's slowest hosts, which defaults and ranges go with.
+        lossy: whether switches drop packets anywhere, so that reactions to losses are among the usual ranges.
     """
 
     host_gbps: float = REFERENCE_GBPS
+    lossy: bool = Field(default=False, exclude=True)
     space: Annotated[Literal["table-5", "usual"] | dict[str, Axis], BeforeValidator(keyed_numbers)] = "usual"
 
     @field_validator("policy")
@@ -216,7 +218,7 @@ class TransportTuneConfig(TuneConfig):
     def _axes(self, name: str) -> Mapping[str, Axis]:
         if self.space != "usual":
             return super()._axes(name)
-        found = _transport(self.policy).searches(self.host_gbps)
+        found = _transport(self.policy).searches(self.host_gbps, self.lossy)
         if not found:
             raise InputError(f"space: {name} has no usual ranges; write the space out")
         return ranges_of(found)
