@@ -150,6 +150,7 @@ def test_shows_markers(lcca: Any) -> None:
         "by_rate": True,
         "search": {"low": 10e3, "high": 1600e3, "step": None, "log": True},
         "limits": None,
+        "lossy": False,
     }
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 
