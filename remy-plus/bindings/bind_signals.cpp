@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "remy_plus/headers/active_flows.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
 #include "remy_plus/signals/signals.hpp"
 
@@ -68,6 +69,9 @@ void bind_signals(nb::module_& m) {
   m.attr("SIGNAL_CEILING") = signal_ceiling;
   m.attr("RCP_GAINS") = tuple_of(rcp_gains);
   m.attr("XCP_GAINS") = tuple_of(xcp_gains);
+  m.attr("COUNT_BITS") = ActiveFlows::usual_bits;
+  m.attr("RANK_BUCKETS") = AgingBuckets::count;
+  m.attr("RANK_CELL_BITS") = AgingBuckets::cell_bits;
 }
 
 }  // namespace remy_plus::bindings

@@ -125,9 +125,12 @@ inline StampedField field_from(const nb::dict& d) {
                                 {"rolling", Window::rolling},
                                 {"tumbling", Window::tumbling},
                                 {"ewma", Window::ewma},
-                                {"counter", Window::counter}},
+                                {"counter", Window::counter},
+                                {"aged", Window::aged}},
                                "window");
   field.interval = value_of<double>(d, "interval");
+  if (d.contains("rtts")) field.rtts = value_of<double>(d, "rtts");
+  if (d.contains("memory_bits")) field.memory_bits = value_of<int>(d, "memory_bits");
   const auto gains = value_of<std::vector<double>>(d, "gains");
   field.gains = {gains.at(0), gains.at(1), gains.at(2), gains.at(3)};
   field.at_enqueue = value_of<std::string>(d, "at") == "enqueue";

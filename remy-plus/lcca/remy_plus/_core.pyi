@@ -62,6 +62,12 @@ RCP_GAINS: tuple = (0.4, 1.0, 0.95, 0.0)
 
 XCP_GAINS: tuple = (0.4, 0.226, 0.1, 0.0)
 
+COUNT_BITS: int = 1024
+
+RANK_BUCKETS: int = 15
+
+RANK_CELL_BITS: int = 4
+
 LAW_SOURCE: str = ...
 
 FABRIC_LAW_SOURCE: str = ...

@@ -21,6 +21,7 @@ import numpy as np
 import lcca
 from lcca.inputs.dependencies import reached_by
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.stamping import ONLY_IN_HEADERS, raw_stamping
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.python_control import PythonControl
@@ -103,8 +104,10 @@ def _elsewhere(control: PythonControl) -> list[bytes]:
 
 def _trials(control: PythonControl, count: int) -> list[bytes]:
     """Return what so many trials with one seed saw."""
-    engine, same = Engine(DURATION_US, jobs=1), [0] * count
-    record = engine.run([engine.compile(control)], NetworkList([NETWORK]), same, same, [1] * count)
+    engine, same, compiled = Engine(DURATION_US, jobs=1), [0] * count, control.compile()
+    if header := raw_stamping(tuple(name for name in control.signals if name not in ONLY_IN_HEADERS)):
+        compiled = compiled.with_header(header.content())
+    record = engine.run([compiled], NetworkList([NETWORK]), same, same, [1] * count)
     rows = [record[name].reshape(count, -1) for name in SEEN]
     return [b"".join(np.ascontiguousarray(row[i]).tobytes() for row in rows) for i in range(count)]
 

@@ -12,7 +12,13 @@ std::uint64_t Headers::depart(std::uint32_t flow, std::uint32_t packet, Time now
   const std::uint64_t number = pool_.take();
   words_.resize(pool_.size() * stamping_.words);
   pool_[number] = {departure(stamping_, draws(flow, packet), words(number)), now, false};
-  pool_[number].carried.told = told;
+  Told& said = pool_[number].carried.told = told;
+  if (stamping_.left >= 0) {  // no hop knows it better than the field says
+    const StampedField& field = stamping_.fields[static_cast<std::size_t>(stamping_.left)];
+    const std::uint64_t code = field.coding.encode(told.bytes_left * field.times / field.by);
+    words(number)[stamping_.left] = code;
+    said.bytes_left = field.coding.decode(code) * field.by / field.times;
+  }
   return number;
 }
 
@@ -57,6 +63,7 @@ Moment Headers::moment(const Packet& packet, Time start, const Port& port) const
   found.queue_packets = static_cast<double>(port.waiting());
   found.queue_bytes = static_cast<double>(port.queued);
   found.bytes = packet.bytes;
+  found.data = packet.kind == Kind::data;
   found.marked = packet.kind == Kind::data && pool_[packet.extra].marked;
   return found;
 }

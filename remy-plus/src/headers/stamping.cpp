@@ -51,17 +51,22 @@ void Stamping::prepare() {
   const auto count = static_cast<int>(fields.size());
   record = 0;
   place.clear();
+  left = -1;
+  ranks = false;
   for (const StampedField& field : fields) {
+    if (field.source == Source::bytes_left && !field.writes) left = static_cast<int>(&field - fields.data());
+    ranks |= field.writes && field.source == Source::rank;
     if (field.follows >= count) fail("a field follows one that is not there");
     if (field.aggregation == Aggregation::with && field.follows < 0) fail("with names no field");
     if (field.aggregation == Aggregation::per_hop && max_hops == 0) fail("records need room for hops");
-    if ((field.window == Window::tumbling || field.window == Window::ewma) && !(field.interval > 0))
+    if ((field.window == Window::tumbling || field.window == Window::ewma) && !(field.interval > 0 || field.rtts > 0))
       fail("the window of a field needs an interval");
     place.push_back(field.aggregation == Aggregation::per_hop ? record++ : place.size());
     for (const Formula* formula : {&field.formula, &field.when})
       for (const Formula::Step& step : formula->steps()) {
         if (step.op == Formula::Op::field && !(step.value < count)) fail("a formula names a field that is not there");
         formulas_read_fields |= step.op == Formula::Op::field;
+        ranks |= step.op == Formula::Op::source && step.value == static_cast<double>(Source::rank);
       }
   }
   for (Reading& reading : readings) {
@@ -70,6 +75,7 @@ void Stamping::prepare() {
     for (const int field : {reading.field, reading.count, reading.rate, reading.time})
       if (field >= count) fail("a signal is read from a field that is not there");
   }
+  if (ranks && left < 0) fail("a rank needs a field in which senders say the bytes left");
   words = fields.size() + max_hops * record;
   exact = is_exact(*this);
 }

@@ -137,6 +137,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "Smallest gap between ACKs over their mean over 8 ACKs: about the flow's share of the slowest link.",
     ),
     "gap_ratio": (_MEMORY, "Mean gap between ACKs over 8 ACKs to that over 64: above 1 the flow's rate falls."),
+    "rank": (
+        "PDQ (SIGCOMM 2012) and pFabric (SIGCOMM 2013): the flow with the fewest bytes left goes first",
+        "Flows that pass a hop with fewer bytes left to send, the most of the path. On fabrics, in headers alone.",
+    ),
 }
 """Where each signal is defined, and what it says."""
 

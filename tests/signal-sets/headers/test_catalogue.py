@@ -30,6 +30,8 @@ BYTES = {
     "poseidon": (8, 0, 8),  # carried as CSIG max(PD), wide
     "bolt": (21, 0, 21),  # Bolt's ns-3 release
     "fair-share": (4, 0, 4),
+    "fullest": (4, 0, 4),  # 16 bits each of U and queue
+    "rank": (2, 0, 2),
     "rcp-16": (4, 0, 4),  # a rate and an RTT of 16 bits each
     "rcp-32": (8, 0, 8),
     "xcp": (20, 0, 20),  # draft-falk-xcp-spec: five words
@@ -80,6 +82,8 @@ HEADS = {
     "hpcc": [],
     "pint": [("u", 0, 8)],
     "fair-share": [("capacity", 0, 16), ("flows", 16, 16)],
+    "fullest": [("load", 0, 16), ("queue", 16, 16)],
+    "rank": [("left", 0, 8), ("rank", 8, 8)],
     "rcp-16": [("rate", 0, 16), ("rtt", 16, 16)],
     "rcp-32": [("rate", 0, 32), ("rtt", 32, 32)],
     "xcp": in_turn(

@@ -199,6 +199,7 @@ void LinkDevice::write_at_enqueue(Ptr<Packet> packet, bool waits) {
   remy_plus::Moment found = moment(stamps, bytes_on_wire(packet));
   if (waits)
     found.start = found.arrived + (waiting_bytes() / link_.bytes_per_ns + free_at_ - now()) / rules_->ns_per_us;
+  found.data = !mark.fields.echo;
   const bool written = stamps.carried.there && collects(mark);
   const remy_plus::Draws draws{rules_->seed, rules_->network, mark.fields.sender, mark.fields.number};
   hop_->enqueue(found, draws, written ? &stamps.carried : nullptr, stamps.words.data());
@@ -208,7 +209,9 @@ void LinkDevice::write_at_enqueue(Ptr<Packet> packet, bool waits) {
 void LinkDevice::write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes) {
   const bool written = stamps.carried.there && collects(mark);
   const remy_plus::Draws draws{rules_->seed, rules_->network, mark.fields.sender, mark.fields.number};
-  hop_->dequeue(moment(stamps, bytes), draws, written ? &stamps.carried : nullptr, stamps.words.data());
+  remy_plus::Moment found = moment(stamps, bytes);
+  found.data = !mark.fields.echo;
+  hop_->dequeue(found, draws, written ? &stamps.carried : nullptr, stamps.words.data());
 }
 
 void LinkDevice::stamp(Mark& mark, std::uint32_t bytes) {

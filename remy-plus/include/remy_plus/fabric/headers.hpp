@@ -32,7 +32,7 @@ class Headers {
   // --- ports
 
   // The hop of the port of the next index.
-  void add(const Model& model, double rate, double rtt) { hops_.emplace_back(stamping_, model, rate, rtt); }
+  void add(const Model& model, double rate, double rtt) { hops_.emplace_back(stamping_, model, rate, rtt, true); }
   // Bytes of a packet that has come to a port, with what the port's hop adds.
   std::uint16_t grown(const Packet& packet) const;
   void note_mark(const Packet& packet, bool marked) { pool_[packet.extra].marked = marked; }

@@ -147,8 +147,11 @@ class Nic {
 
   std::uint64_t telemetry(const Packet& packet, Flow& flow, Time now) {
     if (hosting_.telemetry == Telemetry::fair_rate) return ask(flow, now);
-    if (around_.headers) [[unlikely]]
-      return around_.headers->depart(packet.flow, packet.number, now, hosting_.transport.told(packet.flow));
+    if (around_.headers) [[unlikely]] {
+      Told told = hosting_.transport.told(packet.flow);
+      told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
+      return around_.headers->depart(packet.flow, packet.number, now, told);
+    }
     if (hosting_.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
     const std::uint64_t number = around_.stacks.take();
     around_.stacks[number].count = 0;

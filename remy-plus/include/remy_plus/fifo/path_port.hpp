@@ -61,6 +61,7 @@ class BasicPathPort {
     double size;          // packets
     std::uint64_t bytes;  // of the packet
     std::uint64_t until;  // bytes accepted up to it
+    bool data;
   };
   using Entry = std::conditional_t<headers, Stamped, Slot>;
 
@@ -106,7 +107,7 @@ class BasicPathPort {
     waiting_ += start - now;
     work_ += size;
     if constexpr (headers)
-      put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0}, busy);
+      put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0, kind == Kind::data}, busy);
     else
       slot(tail_++) = {start, free_at_ + delay_, packet, collect};
     if (headers && !headers_->stamping->plain) return true;  // its fields have meters of their own
@@ -204,6 +205,7 @@ class BasicPathPort {
     moment.service = entry.size / rate_;
     moment.size = entry.size;
     moment.bytes = entry.bytes;
+    moment.data = entry.data;
     return moment;
   }
 

@@ -24,14 +24,15 @@ inline constexpr RateGains xcp_gains{0.4, 0.226, 0.1, 0};
 
 // What a packet says of its sender. An RTT of 0 is not known yet.
 struct Told {
-  double window = 0;  // packets
-  double rtt = 0;     // µs
+  double window = 0;      // packets
+  double rtt = 0;         // µs
+  double bytes_left = 0;  // of the flow, that it has not sent yet; on fabrics alone
 };
 
 // What window (packets) and gap (µs) of a sender together allow in a round trip.
 inline Told told_by(double window, double gap, double rtt) {
   const double paced = gap > 0 && rtt > 0 ? std::max(rtt / gap, 1.0) : window;
-  return {std::min(window, paced), rtt};
+  return {std::min(window, paced), rtt, 0};
 }
 
 // Intervals of a hop, and what passed in the one that runs.

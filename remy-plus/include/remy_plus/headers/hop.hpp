@@ -11,6 +11,7 @@
 
 #include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/random.hpp"
+#include "remy_plus/headers/active_flows.hpp"
 #include "remy_plus/headers/stamping.hpp"
 
 namespace remy_plus {
@@ -23,6 +24,7 @@ struct Moment {
   double size = 1;                            // packets
   double queue_packets = 0, queue_bytes = 0;  // waiting: before it at enqueue, behind it at dequeue
   std::uint64_t bytes = 0;                    // of the packet
+  bool data = true;                           // its flow counts as active here; an acknowledgement's does not
   std::optional<bool> marked;                 // by the port; none: the hop's own marker is asked
 };
 
@@ -52,10 +54,13 @@ inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint
 
 class Hop {
  public:
-  // `rate` in packets/µs; `rtt` in µs, what the network's is without queues.
-  Hop(const Stamping& stamping, const Model& model, double rate, double rtt)
+  // `rate` in packets/µs; `rtt` in µs, what the network's is without queues. With `by_packets` nobody says when flows
+  // begin and end: they are known by their packets alone.
+  Hop(const Stamping& stamping, const Model& model, double rate, double rtt, bool by_packets = false)
       : stamping_(&stamping),
         rate_(rate),
+        rtt_(rtt),
+        by_packets_(by_packets),
         marker_(StepMarker::of(model, rate, rtt)),
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
@@ -83,8 +88,8 @@ class Hop {
   double number(std::size_t i, const Moment& moment, const Carried& carried) {
     const StampedField& field = stamping_->fields[i];
     Meters& meters = meters_[i];
-    if (meters.idle()) return scaled(field, instant(field.source, moment, &carried));
-    measure(meters, field, moment, &carried);
+    if (meters.idle()) return scaled(field, instant(meters, field.source, moment, &carried));
+    measure(meters, field, moment, 0, &carried);
     return scaled(field, measured(meters, field.source, moment, &carried));
   }
 
@@ -99,8 +104,9 @@ class Hop {
     std::vector<double> values;
     std::optional<FairRate> fair_rate;
     std::optional<XcpFeedback> feedback;
-    double rate = 0, allowed = 0;  // of these two
-    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback; }
+    double rate = 0, allowed = 0;              // of these two
+    std::optional<ActiveFlows> flows, ranked;  // known by their packets, with the bytes that these say are left
+    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback && !flows && !ranked; }
   };
 
   void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
@@ -111,7 +117,7 @@ class Hop {
     for (std::size_t i = 0; i < count; ++i) {
       const StampedField& field = stamping_->fields[i];
       if (field.at_enqueue != enqueue || !field.writes) continue;
-      if (!meters_[i].idle()) measure(meters_[i], field, moment, carried);
+      if (!meters_[i].idle()) measure(meters_[i], field, moment, draws.sender, carried);
       if (carried) write(i, moment, draws, *carried, words);
     }
   }
@@ -126,7 +132,7 @@ class Hop {
   }
 
   // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what meters say.
-  double instant(Source source, const Moment& m, const Carried* carried) const {
+  double instant(const Meters& meters, Source source, const Moment& m, const Carried* carried) const {
     switch (source) {
       case Source::qlen_bytes:
         return m.queue_bytes;
@@ -150,7 +156,11 @@ class Hop {
       case Source::mark:
         return m.marked ? *m.marked : marker_.on_dequeue(m.queue_packets);
       case Source::flows:
-        return flows_;
+        return meters.flows ? meters.flows->flows() : flows_;
+      case Source::rank:
+        return meters.ranked && carried ? meters.ranked->rank(carried->told.bytes_left) : 0;
+      case Source::base_rtt:
+        return rtt_ * 1e3;
       case Source::hop_count:
         return carried ? carried->hops + 1 : 1;
       default:  // nothing is trimmed
@@ -166,16 +176,24 @@ class Hop {
     if (source == Source::xcp_feedback) return meters.allowed;
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       if (meters.sources[k] == source) return meters.values[k];
-    return instant(source, m, carried);
+    return instant(meters, source, m, carried);
   }
 
-  void measure(Meters& meters, const StampedField& field, const Moment& m, const Carried* carried) {
+  void measure(Meters& meters, const StampedField& field, const Moment& m, std::uint64_t flow, const Carried* carried) {
     const double now = field.at_enqueue ? m.arrived : m.start;
     if (meters.uses) meters.used = meters.use.read(now, m.service, m.size);
     if (meters.fair_rate) meters.rate = meters.fair_rate->read(now);
     if (meters.feedback && carried) meters.allowed = meters.feedback->read(now, m.size, &carried->told);
+    if (meters.flows) {
+      meters.flows->advance(now);
+      if (m.data) meters.flows->see(flow);
+    }
+    if (meters.ranked) {
+      meters.ranked->advance(now);
+      if (m.data && carried) meters.ranked->see(flow, carried->told.bytes_left);
+    }
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
-      meters.values[k] = meters.samples[k].read(now, instant(meters.sources[k], m, carried));
+      meters.values[k] = meters.samples[k].read(now, instant(meters, meters.sources[k], m, carried));
   }
 
   void write(std::size_t i, const Moment& m, const Draws& draws, Carried& carried, std::uint64_t* words) {
@@ -184,7 +202,8 @@ class Hop {
     const auto own = [&](std::size_t f) { return stamping_->fields[f].coding.decode(arrived_[f]); };
     const auto at_once = [&](std::size_t s) {
       const auto source = static_cast<Source>(s);
-      return of_use(source) || told(source) ? measured(meters_[i], source, m, &carried) : instant(source, m, &carried);
+      return of_use(source) || told(source) ? measured(meters_[i], source, m, &carried)
+                                            : instant(meters_[i], source, m, &carried);
     };
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
@@ -284,16 +303,21 @@ class Hop {
   }
 
   void add_meters(const StampedField& field, const Model& model, double rtt) {
-    Meters meters{false, UseMeter(field.window, field.interval, model, rate_), 0, {}, {}, {}, {}, {}};
+    const double own = field.rtts > 0 ? std::max(field.rtts * rtt, 1 / rate_) : 0;
+    const double interval = field.interval > 0 ? field.interval : own;
+    Meters meters{false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, 0, 0, {}, {}};
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
       meters.uses |= of_use(s);
       if (s == Source::fair_rate) meters.fair_rate.emplace(field.gains, rate_, rtt);
       if (s == Source::xcp_feedback) meters.feedback.emplace(field.gains, rate_, rtt);
       told_ |= told(s);
+      const bool count = s == Source::flows && (by_packets_ || field.window == Window::aged);
+      if (count || s == Source::rank)
+        (count ? meters.flows : meters.ranked).emplace(memory(field), !count, aging(field, interval));
       if (!average || !averaged(s) || std::ranges::count(meters.sources, s)) return;
       meters.sources.push_back(s);
-      meters.samples.emplace_back(field.window, field.interval);
+      meters.samples.emplace_back(field.window, interval);
       meters.values.push_back(0);
     };
     if (field.writes && field.source < Source::constant) add(field.source, window);
@@ -304,8 +328,18 @@ class Hop {
     if (field.writes) phases_[field.at_enqueue] = true;
   }
 
+  static int memory(const StampedField& field) {
+    return field.memory_bits < 0 ? ActiveFlows::usual_bits : field.memory_bits;
+  }
+  // µs; flows are remembered for a base RTT, or what a window says.
+  double aging(const StampedField& field, double interval) const {
+    return field.window == Window::aged ? interval : std::max(rtt_, 1 / rate_);
+  }
+
   const Stamping* stamping_;
   double rate_;  // packets/µs
+  double rtt_;   // µs
+  bool by_packets_;
   StepMarker marker_;
   double bytes_per_ns_;  // of the link
   double bits_per_us_;   // × 1e6 of one packet/µs: bit/s

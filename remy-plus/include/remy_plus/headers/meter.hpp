@@ -10,7 +10,7 @@
 
 namespace remy_plus {
 
-enum class Window : std::uint8_t { instant, rolling, tumbling, ewma, counter };
+enum class Window : std::uint8_t { instant, rolling, tumbling, ewma, counter, aged };
 
 // e^x for x <= 0 from basic arithmetic alone, so that its bits do not depend on the C library.
 inline double portable_exp(double x) {

@@ -36,14 +36,17 @@ enum class Source : std::uint8_t {
   hop_count,
   fair_rate,
   xcp_feedback,
+  rank,
+  bytes_left,  // what the sender says
+  base_rtt,    // as the hop is set to
   constant,
   formula
 };
 inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::constant);  // of those that hops measure
 inline constexpr std::array<std::string_view, source_count + 2> source_names = {
-    "qlen_bytes", "qlen_pkts", "qdelay",    "hop_delay", "util",         "abw",        "abw_over_c",
-    "tx_bytes",   "link_rate", "ts_in",     "ts_out",    "nqd",          "drain_time", "mark",
-    "trimmed",    "flows",     "hop_count", "fair_rate", "xcp_feedback", "const",      "formula"};
+    "qlen_bytes", "qlen_pkts", "qdelay",       "hop_delay", "util",       "abw",      "abw_over_c", "tx_bytes",
+    "link_rate",  "ts_in",     "ts_out",       "nqd",       "drain_time", "mark",     "trimmed",    "flows",
+    "hop_count",  "fair_rate", "xcp_feedback", "rank",      "bytes_left", "base_rtt", "const",      "formula"};
 
 enum class Aggregation : std::uint8_t { min, max, sum, last, first, either, both, count, per_hop, with };
 
@@ -56,8 +59,10 @@ struct StampedField {
   double value = 0;          // of constants, and of marks
   double times = 1, by = 1;  // a source's number × times / by is in the field's unit
   Window window = Window::instant;
-  double interval = 0;  // µs; 0: the model's own
-  RateGains gains;      // of fair_rate and xcp_feedback
+  double interval = 0;  // µs; 0: `rtts` base RTTs, and where that is 0 too, the model's own
+  double rtts = 0;
+  int memory_bits = -1;  // by which flows are counted; 0: exactly; below 0: nothing is said
+  RateGains gains;       // of fair_rate and xcp_feedback
   bool at_enqueue = false;
   int follows = -1;
   std::uint64_t initial = 0;
@@ -99,6 +104,8 @@ struct Stamping {
   std::size_t record = 0, words = 0;
   std::vector<std::size_t> place;  // of each field: its word, or its word in a record
   bool formulas_read_fields = false;
+  int left = -1;       // field in which senders say the bytes left, or -1
+  bool ranks = false;  // hops rank flows by them
   bool exact = false;  // every packet brings the very numbers of the one hop on its way, and costs nothing
 
   // Throws std::invalid_argument naming what is wrong.

@@ -46,6 +46,7 @@ enum Signal : std::size_t {
   smallest_ack_gap,
   smallest_gap_ratio,  // smallest gap between ACKs / their mean over 8 ACKs
   gap_ratio,           // mean gap between ACKs over 8 / over 64 ACKs
+  rank,                // flows at a hop with fewer bytes left; in headers alone
   signal_count
 };
 
@@ -166,6 +167,7 @@ inline constexpr std::array<SignalRow, signal_count> signal_table = {{
     {smallest_gap_ratio, "smallest_gap_ratio", "smallest gap / gap between ACKs", "", Smoothing::of_parts, share,
      Form::even},
     {gap_ratio, "gap_ratio", "gap between ACKs / slow gap", "", Smoothing::of_parts, {1, 1}, Form::ratio},
+    {rank, "rank", "flows with fewer bytes left", "", Smoothing::none, {1, 4}, Form::level, rank, "rank"},
 }};
 
 // A row that is missing, out of place or without a scale does not compile.

@@ -24,7 +24,7 @@ Gains: TypeAlias = tuple[float, float, float, float]
 """Of a hop that says a rate or a change of the window: alpha, beta, portion (RCP's target, XCP's shuffled share) and
 interval (µs; 0 for the mean RTT)."""
 
-Window: TypeAlias = Literal["instant", "rolling", "tumbling", "ewma", "counter"]
+Window: TypeAlias = Literal["instant", "rolling", "tumbling", "ewma", "counter", "aged"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class StampedField:
         window: how the source, or each source of the formula, is measured.
         interval: µs of the window; 0 for the model's own (``link_interval``).
         gains: of the sources `fair_rate` and `xcp_feedback`.
+        rtts: base RTTs of the window, where `interval` is 0.
+        memory_bits: by which flows are counted; 0 for exact counts, None for the engine's own (`_core.COUNT_BITS`).
         at: "enqueue" or "dequeue".
         coding: numbers to codes.
         agg: min, max, sum, last, first, or, and, count, per_hop or with.
@@ -100,6 +102,14 @@ class StampedField:
     only: int = -1
     writes: bool = True
     gains: Gains = (0.0, 0.0, 0.0, 0.0)
+    rtts: float = 0.0
+    memory_bits: int | None = None
+
+    @property
+    def measured(self) -> set[str]:
+        """The sources that hops need for it."""
+        terms = {str(name) for kind, name in (*self.formula, *self.when) if kind == "source"}
+        return {self.source, *terms} if self.writes else set()
 
 
 @dataclass(frozen=True)
@@ -180,6 +190,11 @@ class Stamping:
         return tuple(reading.signal for reading in self.readings)
 
     @property
+    def ranks(self) -> bool:
+        """Whether hops rank flows by the bytes that senders have left."""
+        return any("rank" in field.measured for field in self.fields)
+
+    @property
     def charged(self) -> bool:
         """Whether its bytes take time on links."""
         return any(self.sent_bytes) or any(self.reflected_bytes)
@@ -196,7 +211,11 @@ class Stamping:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values: what an identity or a hash should cover."""
-        return asdict(self)
+        content = asdict(self)
+        for field in content["fields"]:  # what was not always there is left out: hashes must not change
+            for key in [key for key in ("rtts", "memory_bits") if field[key] == getattr(StampedField, key)]:
+                del field[key]
+        return content
 
     def require(self, signals: tuple[str, ...]) -> None:
         """Check that in-network signals are carried.
@@ -238,6 +257,9 @@ _RAW = {
     "xcp_feedback": _Raw("xcp_feedback", 1.0, "min", _core.XCP_GAINS),
 }
 
+ONLY_IN_HEADERS = set(CARRIED.values()) - set(PLAIN) - _RAW.keys()
+"""Signals that only a header can define."""
+
 
 def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
     """Return what brings in-network signals to a policy without a header: exact and free.
@@ -252,7 +274,7 @@ def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
     if not wanted:
         return None
     for name in wanted:
-        if name not in _RAW:
+        if name in ONLY_IN_HEADERS:
             raise InputError(f"the signal {name} is what a header makes of it: use one that carries it")
     raws = {name: _RAW[name] for name in wanted}
     fields = tuple(

@@ -39,9 +39,6 @@ UNTOLD = {"one_way_ratio"}
 NOT_TOLD = set(CARRIED) - HOPS | UNTOLD
 """Signals that a fabric does not tell its senders without a header."""
 
-_UNKNOWN = {"flows": "ports of a fabric do not know when a flow ends"}
-"""Sources that ports never have, each with the reason."""
-
 _LATER = {
     "qdelay": "how long a packet will wait",
     "hop_delay": "how long a packet will wait",
@@ -251,8 +248,7 @@ def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
             f"header {header.name}: a fabric tells senders nothing without bytes; give it one that has some"
         )
     for each in header.fields:
-        terms = (str(name) for kind, name in (*each.formula, *each.when) if kind == "source")
-        for source in (each.source, *terms) if each.writes else ():
+        for source in sorted(each.measured):
             if reason := _missing(source, each, settings):
                 raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
@@ -261,8 +257,6 @@ def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
 
 def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:
     """Return why a port cannot write what the field asks for; empty if it can."""
-    if source in _UNKNOWN:
-        return _UNKNOWN[source]
     if field.at == "enqueue" and source in _LATER:
         return f"as a packet joins a queue, its port does not know {_LATER[source]}; measure at dequeue"
     if field.at == "enqueue" and source == "mark" and settings.mark_at_dequeue:

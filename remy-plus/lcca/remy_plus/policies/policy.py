@@ -185,10 +185,16 @@ def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:
     In-network signals that the engine does not have by itself come in a header that costs nothing and is exact, unless
     the policy has one.
 
+    Args:
+        policy: any that the engine runs.
+        on_fabric: whether it is to run on a fabric, where senders know how many bytes their flows have.
+
     Raises:
         InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
     """
     inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
+    if header is not None and header.ranks and not on_fabric:
+        raise InputError(f"header {header.name}: rank is for fabrics: senders of networks do not know what is left")
     header = header or raw_stamping(seen(inner))
     compiled = inner.compile_on_fabric() if on_fabric and isinstance(inner, FabricLaw) else inner.compile()
     if header is None:

@@ -121,6 +121,13 @@ class HeaderField(Model):
         return None if self.when == "always" else Expression(self.when)
 
     @property
+    def measured(self) -> frozenset[str]:
+        """The sources that a hop needs for it, those of its condition too."""
+        formulas = [each for each in (self.formula, self.condition) if each is not None]
+        own = frozenset({self.source}) if self.formula is None else frozenset()
+        return own.union(*(each.names for each in formulas)) & SOURCES.keys()
+
+    @property
     def follows(self) -> str | None:
         """The field that ``with:`` names."""
         return self.agg.removeprefix(WITH) if self.agg.startswith(WITH) else None
@@ -156,6 +163,14 @@ class HeaderField(Model):
             yield from self._unlisted("value", self.value)
         if self.source not in GAINS and any(gain is not None for gain in self.measure.gains):
             yield "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
+
+        if self.source == "bytes_left" and self.scope != "src_once":
+            yield "scope", "the sender says what it has left: scope: src_once"
+        counts = self.measured & {"flows", "rank"}
+        if self.measure.window == "aged" and not counts:
+            yield "measure", "window aged counts flows: it is for the sources flows and rank"
+        if "rank" in counts and (self.measure.memory_bits or 0) % _core.RANK_CELL_BITS:
+            yield "measure", f"memory_bits of a rank are cells of {_core.RANK_CELL_BITS} bits: a multiple of that"
 
     def _how_it_is_coded(self) -> Iterator[Wrong]:
         if problem := self.encode.problem(self.bits):

@@ -147,6 +147,9 @@ class Header(Model):
         for i, field in enumerate(self.fields):
             if field.follows is not None:
                 yield from self._named(field.follows, ("fields", i, "agg"), ("min", "max", "last"), field.agg)
+            if "rank" in field.measured and not any(each.source == "bytes_left" for each in self.fields):
+                text = "a rank is among bytes left: add a field with source: bytes_left, scope: src_once"
+                yield problem_at(("fields", i, "source"), text)
         for name in self.switch_reply.fields if self.switch_reply else ():
             yield from self._named(name, ("switch_reply", "fields"))
         if isinstance(self.stack, PerHop) and self.stack.flag is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.inputs.model import Model, problem_at, raise_problems
 
@@ -110,8 +110,12 @@ class Measurement(Model):
     Attributes:
         window: "instant" for the value now; "tumbling" over the interval last completed; "rolling" over the running
             tenth of the interval and the nine before it, as the paper's link signal; "ewma" with the interval as time
-            constant; "counter" since the hop started.
-        interval_us: µs, for tumbling, rolling and ewma.
+            constant; "counter" since the hop started; "aged" for flows with packets in the interval that runs or in
+            the one before.
+        interval_us: µs, for tumbling, rolling, ewma and aged.
+        interval_rtts: the same in base RTTs of the network or fabric.
+        memory_bits: of a map by which `flows` or `rank` are counted in an interval; 0 for exact counts, which take a
+            list of flows.
         per: whether of the packet's queue or of the whole port.
         at: whether the packet is stamped as it is put into the queue or as it leaves.
         alpha: gain of spare capacity, of the sources `fair_rate` and `xcp_feedback`; the authors' if left out.
@@ -120,8 +124,10 @@ class Measurement(Model):
         update_us: µs between updates of `fair_rate`, at most the mean RTT; the mean RTT if left out.
     """
 
-    window: Literal["instant", "tumbling", "rolling", "ewma", "counter"] = "instant"
+    window: Literal["instant", "tumbling", "rolling", "ewma", "counter", "aged"] = "instant"
     interval_us: float | None = Field(default=None, gt=0)
+    interval_rtts: float | None = Field(default=None, gt=0)
+    memory_bits: int | None = Field(default=None, ge=0, le=1 << 20)
     per: Literal["queue", "port"] = "port"
     at: Literal["enqueue", "dequeue"] = "dequeue"
     alpha: float | None = Field(default=None, ge=0, le=100)
@@ -136,11 +142,25 @@ class Measurement(Model):
 
     @model_validator(mode="after")
     def _interval_where_one_is_needed(self) -> Measurement:
-        needed = self.window in ("tumbling", "rolling", "ewma")
-        if needed != (self.interval_us is not None):
-            text = f"window {self.window} {'needs an' if needed else 'has no'} interval_us"
-            raise_problems("measure", [problem_at(("interval_us",), text)])
+        needed = self.window in ("tumbling", "rolling", "ewma", "aged")
+        problems = []
+        if self.interval_us is not None and self.interval_rtts is not None:
+            problems.append(problem_at(("interval_rtts",), "one of interval_us and interval_rtts, not both"))
+        elif needed and self.interval_us is None and self.interval_rtts is None:
+            problems.append(problem_at(("interval_us",), f"window {self.window} needs an interval_us"))
+        for key in ("interval_us", "interval_rtts") if not needed else ():
+            if getattr(self, key) is not None:
+                problems.append(problem_at((key,), f"window {self.window} has no {key}"))
+        if self.memory_bits is not None and self.window != "aged":
+            problems.append(problem_at(("memory_bits",), "flows are counted in a map with window: aged"))
+        raise_problems("measure", problems)
         return self
+
+    @model_serializer(mode="wrap")
+    def _new_keys_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
+        said: dict[str, Any] = content(self)
+        return {k: v for k, v in said.items() if v is not None or k not in ("interval_rtts", "memory_bits")}
 
 
 class Reflection(Model):

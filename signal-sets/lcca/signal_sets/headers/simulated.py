@@ -32,6 +32,7 @@ UNKNOWN_SOURCES = {
     "arrival_slack": "Bolt's supply tokens are not simulated",
     "pru_tokens": "Bolt's ramp-up tokens are not simulated",
     "host_ts": "the sender's clock is no hop's",
+    "bytes_left": "the sender writes it, and hops make the rank of it",
     "ttl": "packets of the simulators have no time to live",
 }
 """Sources that hops of the simulators cannot write, each with the reason; headers may have them all the same, as long
@@ -63,6 +64,7 @@ _CARRIED = {
     "nqd": Carried("queue_time", "us"),
     "drain_time": Carried("queue_time", "us"),
     "flows": Carried("flows", ""),
+    "rank": Carried("rank", ""),
     "link_rate": Carried("capacity", "bit/s"),
     "fair_rate": Carried("fair_rate", "bit/s"),
     "xcp_feedback": Carried("xcp_feedback", "packets"),
@@ -214,6 +216,8 @@ def _kept(header: Header, readings: Iterable[_Read]) -> list[str]:
 def _needed(header: Header, field: HeaderField) -> Iterator[str]:
     if field.follows is not None:
         yield field.follows
+    if "rank" in field.measured:
+        yield from (other.name for other in header.fields if other.source == "bytes_left")
     own = {other.name for other in header.fields}
     for formula in (field.formula, field.condition):
         for name in formula.names if formula else ():
@@ -248,6 +252,8 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         _names(header).index(field.only) if field.only is not None else -1,
         field.scope == "hop",
         field.gains,
+        field.measure.interval_rtts or 0.0,
+        field.measure.memory_bits,
     )
 
 
@@ -355,7 +361,7 @@ def require_simulated_source(header: Header, field: HeaderField) -> None:
     Raises:
         InputError: they do not; the message names field, source and reason.
     """
-    names = {field.source} | {n for formula in (field.formula, field.condition) if formula for n in formula.names}
+    names = field.measured
     for name in sorted(names & set(UNKNOWN_SOURCES)):
         raise InputError(f"header {header.name}: field {field.name}: {name} is not simulated: {UNKNOWN_SOURCES[name]}")
     for name in sorted(names & {"util", "abw", "abw_over_c"}):

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lcca.signal_sets.headers.costs import switch_cost
 from lcca.signal_sets.headers.parts import PerHop
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ def _positions(slots: tuple[Slot, ...], in_record: bool, offset: int) -> Iterato
 
 
 def content(header: Header) -> dict[str, Any]:
-    """Return ``name``, ``wire_bytes`` (leaving the sender), ``per_hop_bytes`` (that each hop adds) and ``fields``.
+    """Return what it costs and its ``fields``.
+
+    ``wire_bytes`` as it leaves the sender, ``per_hop_bytes`` that each hop adds, ``state_bits`` of a switch's port
+    (None for a list of flows) and ``operations`` there on a packet.
 
     Each field has its keys of the description, ``in_record`` (whether it is part of each hop's record) and
     ``offset_bits`` (from the beginning of the head or of the record).
@@ -54,6 +58,7 @@ def content(header: Header) -> dict[str, Any]:
         "name": header.name,
         "wire_bytes": header.wire_bytes(),
         "per_hop_bytes": header.per_hop_bytes,
+        **switch_cost(header)._asdict(),
         "fields": [
             at.field.model_dump(mode="json", exclude_none=True)
             | {"unit": at.field.told_in, "in_record": at.in_record, "offset_bits": at.offset}
@@ -64,7 +69,8 @@ def content(header: Header) -> dict[str, Any]:
 
 def describe(header: Header) -> str:
     """Return a header as text: what it is, what it costs, and a line for each field."""
-    texts = (f"{header.name}: {header.title}", header.doc, f"reference: {header.reference}", _cost(header))
+    costs = (_cost(header), _in_switch(header))
+    texts = (f"{header.name}: {header.title}", header.doc, f"reference: {header.reference}", *costs)
     lines = [line for text in texts for line in textwrap.wrap(text, _LINE)] + [""]
     rows = [("bits", "at", "field", "source", "encoding", "aggregation"), *map(_row, layout(header))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -73,8 +79,19 @@ def describe(header: Header) -> str:
 
 
 def summary(header: Header) -> str:
-    """Return a header in one line: name, bytes and title."""
-    return f"{header.name:20} {size(header):22} {header.title}"
+    """Return a header in one line: name, bytes, bits of a switch's port, operations there and title."""
+    state, operations = switch_cost(header)
+    return f"{header.name:20} {size(header):18} {state_text(state):>13} {operations:4} ops  {header.title}"
+
+
+def state_text(bits: int | None) -> str:
+    """Return memory of a port in words."""
+    return "list of flows" if bits is None else f"{bits:,} bits"
+
+
+def _in_switch(header: Header) -> str:
+    state, operations = switch_cost(header)
+    return f"in a switch: {state_text(state)} of memory a port, {operations} operations a packet"
 
 
 def size(header: Header) -> str:
@@ -102,8 +119,10 @@ def _row(at: Position) -> tuple[str, ...]:
 def _source(field: HeaderField) -> str:
     unit = f" ({field.told_in})" if field.told_in not in ("", "flag") else ""
     source = field.source if len(field.source) <= _LONGEST else field.source[: _LONGEST - 1] + "…"
-    window = field.measure.interval_us
-    return source + unit + (f", {field.measure.window} {window:g} µs" if window is not None else "")
+    measure = field.measure
+    of = {"µs": measure.interval_us, "base RTTs": measure.interval_rtts, "bits": measure.memory_bits}
+    said = [f"{number:g} {name}" for name, number in of.items() if number is not None]
+    return source + unit + (f", {measure.window} {', '.join(said)}" if said else "")
 
 
 def _encoding(field: HeaderField) -> str:

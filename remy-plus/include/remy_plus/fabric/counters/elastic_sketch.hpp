@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "remy_plus/core/bitmap.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/fabric/range.hpp"
 
@@ -49,8 +50,7 @@ class ElasticSketch {
   // About how many flows the counters hold, by how many counters are still 0 (linear counting).
   double small_flows() const {
     const auto empty = static_cast<double>(std::count(counters_.begin(), counters_.end(), 0u));
-    const auto all = static_cast<double>(counters_.size());
-    return all * portable_log(all / std::max(empty, 1.0));
+    return linear_count(static_cast<double>(counters_.size()), empty);
   }
 
   void reset() {

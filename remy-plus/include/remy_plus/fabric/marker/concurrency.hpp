@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "remy_plus/core/bitmap.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/fabric/marker/sight.hpp"
 #include "remy_plus/fabric/range.hpp"
@@ -28,29 +28,26 @@ class Concurrency {
   double see(const Sight& sight, const Parameters& given) {
     turn(sight.now, given);
     const std::uint64_t hash = mix64(sight.flow + 0x9e3779b97f4a7c15ull * (1 + number_));
-    auto bit = seen_[static_cast<std::size_t>(hash % seen_.size())];
-    count_ += !bit;
-    bit = true;
+    seen_.set(static_cast<std::size_t>(hash % seen_.size()));
     return flows();
   }
 
-  double flows() const { return std::max(count_, last_); }
+  double flows() const { return std::max(static_cast<double>(seen_.ones()), last_); }
 
  private:
   // A new interval begins with the first packet after one; where a whole one passed without any, the last had none.
   void turn(Time now, const Parameters& given) {
-    if (!seen_.empty() && static_cast<double>(now - begun_) <= given.interval) return;
-    last_ = static_cast<double>(now - begun_) <= 2 * given.interval ? count_ : 0;
-    count_ = 0;
+    if (seen_.size() > 0 && static_cast<double>(now - begun_) <= given.interval) return;
+    last_ = static_cast<double>(now - begun_) <= 2 * given.interval ? static_cast<double>(seen_.ones()) : 0;
     begun_ = now;
     ++number_;
-    seen_.assign(static_cast<std::size_t>(given.bits), false);
+    seen_ = Bitmap(static_cast<std::size_t>(given.bits));
   }
 
-  std::vector<bool> seen_;
+  Bitmap seen_;
   Time begun_ = 0;
   std::uint64_t number_ = 0;  // of the interval: flows set another bit in each
-  double count_ = 0, last_ = 0;
+  double last_ = 0;           // flows of the interval before
 };
 
 }  // namespace remy_plus::fabric

@@ -37,7 +37,7 @@ inline void offer(FairRate& fair, Packet& packet, const Port& to) {
   const double now = static_cast<double>(packet.time) / microsecond, queued = static_cast<double>(to.queued);
   if (packet.kind != Kind::data) return fair.arrive(now, packet.bytes, queued, nullptr);
   auto header = std::bit_cast<FairHeader>(packet.extra);
-  const Told told{0, header.rtt_us};
+  const Told told{0, header.rtt_us, 0};
   fair.arrive(now, packet.bytes, queued, &told);
   header.gbps = std::min(header.gbps, static_cast<float>(fair.read(now) * 8e-3));
   packet.extra = std::bit_cast<std::uint64_t>(header);
