@@ -424,6 +424,7 @@ def test_signals_of_one_flow() -> None:
     between["one_way_ratio"] = (one_way / np.minimum.accumulate(one_way))[1:]
     between |= remembered(now, sent)
     in_headers = {"hop_delay", "queue_time", "flows", "mark", "load", "capacity", "fair_rate", "xcp_feedback"}
+    in_headers |= {"rank"}
     assert set(between) | {"available_capacity"} | in_headers == set(SIGNALS)
     for name, values in between.items():
         np.testing.assert_allclose(rows[name][1:], values, rtol=1e-9, atol=1e-9, err_msg=name)

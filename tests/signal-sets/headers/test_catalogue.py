@@ -1,14 +1,17 @@
 """The catalogue against the figures of its sources, typed in here."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.codec import field_codec, initial_code
-from lcca.signal_sets.headers.header import header, packaged_headers
+from lcca.signal_sets.headers.costs import switch_cost
+from lcca.signal_sets.headers.header import Header, header, packaged_headers
 from lcca.signal_sets.headers.parts import PerHop
 from lcca.signal_sets.headers.simulated import not_simulated, require_simulated
-from lcca.signal_sets.headers.text import layout
+from lcca.signal_sets.headers.text import describe, layout
 
 # name: (bytes as it leaves the sender, bytes that each hop adds, bytes after five hops)
 BYTES = {
@@ -228,6 +231,40 @@ def test_bolt_s_own_packets_are_refused_by_name():
 )
 def test_what_reflecting_costs(name, bytes_back):
     assert header(name).reflected_bytes(5) == bytes_back
+
+
+# By hand: each field's source, formula, encoding and aggregation.
+COSTS = {
+    "none": (0, 0),  # the sender writes
+    "ecn": (0, 1 + 2),  # the AQM's bit, and that it was set: one read of `mark`
+    "rcp-16": (4 * 32, 6 + 2),
+    "csig-compact-delay": (0, 2 + 2 + 1 + 3 * 2),  # delay, `not d`, lm's and d's own
+    "fair-share": (2 * 1024 + 2 * 32, (1 + 2) + (6 + 2)),
+    "fullest": (2 * 32 + 2 * 32, (4 + 5 + 1 + 1) + 4 + 2 + (1 + 2)),  # use, queue's mean, two constants; * / * +
+    "rank": (2 * 1024 + 31 * 32, 40 + 2),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_costs_in_a_switch(name):
+    assert switch_cost(header(name)) == COSTS[name]
+
+
+def test_the_documentation_s_catalogue_has_these_costs():
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "headers.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.split("## Catalogue")[1].splitlines() if line.startswith("| `")]
+    assert len(rows) == 16
+    for row in rows:
+        name = row[0].split("`")[1]
+        state, operations = switch_cost(header(name))
+        assert row[2].split("; ")[0] == f"{state:,}, {operations}", name
+
+
+def test_exact_counts_take_a_list_of_flows():
+    whole = header("rank").model_dump(mode="json")
+    whole["fields"][1]["measure"]["memory_bits"] = 0
+    assert switch_cost(Header.model_validate(whole)).state_bits is None
+    assert "list of flows a port" in describe(Header.model_validate(whole))
 
 
 def test_unknown_names_get_a_suggestion():

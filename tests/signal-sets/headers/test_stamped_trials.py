@@ -26,7 +26,7 @@ from lcca.signal_sets.headers.simulated import header_signals, stamping
 
 NETWORK = Network(3, 3.0, 24.0, 4, 60.0, 800.0, 200.0, 0.002)
 LINE = replace(NETWORK, topology=Topology("line", hosts_per_router=2))
-SIMULATED = [name for name in packaged_headers() if name != "bolt"]
+SIMULATED = [name for name in packaged_headers() if name not in ("bolt", "rank")]  # that are for networks
 NEW = ("hop_delay", "queue_time", "flows", "mark")
 
 

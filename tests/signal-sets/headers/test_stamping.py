@@ -48,6 +48,8 @@ SIGNALS = {
     "bolt": ("capacity", "mark", "queue_time"),
     "rcp-16": ("fair_rate",),
     "fair-share": ("capacity", "flows"),
+    "fullest": ("load", "queue"),
+    "rank": ("rank",),
     "rcp-32": ("fair_rate",),
     "xcp": ("xcp_feedback",),
 }

@@ -64,6 +64,7 @@ def test_a_candidate_is_a_few_lines(tmp_path):
         ("bits: 65", "must be <= 64, found 65"),
         ("bits: 8.5", "must be a whole number, found 8.5"),
         ("bits: '8'", "'8' is text without a unit"),
+        ("source: rank", "a rank is among bytes left: add a field with source: bytes_left, scope: src_once"),
         ("init: ce", "must be a number, got 'ce'"),
     ],
 )
@@ -207,7 +208,7 @@ def test_growth_and_padding(tmp_path):
 
 def test_json_and_text_tell_the_same_bytes():
     told = content(header("int-md"))
-    assert set(told) == {"name", "wire_bytes", "per_hop_bytes", "fields"}
+    assert set(told) == {"name", "wire_bytes", "per_hop_bytes", "state_bits", "operations", "fields"}
     assert sum(field["bits"] for field in told["fields"] if field["in_record"]) == 8 * told["per_hop_bytes"]
     assert "16 B + 16 B/hop on the wire" in describe(header("int-md"))
     assert "not simulated" in describe(header("bolt"))

@@ -81,17 +81,16 @@ def describe(header: Header) -> str:
 def summary(header: Header) -> str:
     """Return a header in one line: name, bytes, bits of a switch's port, operations there and title."""
     state, operations = switch_cost(header)
-    return f"{header.name:20} {size(header):18} {state_text(state):>13} {operations:4} ops  {header.title}"
-
-
-def state_text(bits: int | None) -> str:
-    """Return memory of a port in words."""
-    return "list of flows" if bits is None else f"{bits:,} bits"
+    return f"{header.name:20} {size(header):18} {_memory(state):>13} {operations:4} ops  {header.title}"
 
 
 def _in_switch(header: Header) -> str:
     state, operations = switch_cost(header)
-    return f"in a switch: {state_text(state)} of memory a port, {operations} operations a packet"
+    return f"in a switch: {_memory(state)} a port, {operations} operations a packet"
+
+
+def _memory(bits: int | None) -> str:
+    return "list of flows" if bits is None else f"{bits:,} bits"
 
 
 def size(header: Header) -> str:
