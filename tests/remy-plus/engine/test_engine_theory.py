@@ -17,6 +17,7 @@ from scipy import stats
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
+from lcca.remy_plus.core.stamping import ONLY_IN_HEADERS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.network import Network, NetworkList, compile_network, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
@@ -168,7 +169,8 @@ def test_aimd_flows_share_alike() -> None:
 
 # --- conservation
 
-_signals = st.lists(st.sampled_from([name for name in SIGNALS if name != "load"]), min_size=1, max_size=4, unique=True)
+_without_header = [name for name in SIGNALS if name not in ONLY_IN_HEADERS]
+_signals = st.lists(st.sampled_from(_without_header), min_size=1, max_size=4, unique=True)
 
 
 @st.composite
@@ -423,8 +425,8 @@ def test_signals_of_one_flow() -> None:
     one_way = rtt - network.rtt / 2
     between["one_way_ratio"] = (one_way / np.minimum.accumulate(one_way))[1:]
     between |= remembered(now, sent)
-    in_headers = {"hop_delay", "queue_time", "flows", "mark", "load", "capacity", "fair_rate", "xcp_feedback"}
-    in_headers |= {"rank"}
+    in_headers = {"hop_delay", "queue_time", "flows", "mark", "capacity", "fair_rate", "xcp_feedback"}
+    in_headers |= ONLY_IN_HEADERS
     assert set(between) | {"available_capacity"} | in_headers == set(SIGNALS)
     for name, values in between.items():
         np.testing.assert_allclose(rows[name][1:], values, rtol=1e-9, atol=1e-9, err_msg=name)
