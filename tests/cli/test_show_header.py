@@ -22,7 +22,7 @@ def test_headers_are_listed(lcca: RunCommand) -> None:
 
 def test_a_header_is_shown(lcca: RunCommand) -> None:
     found = lcca("show", "header", "hpcc", "--json").json()
-    assert sorted(found) == ["fields", "name", "per_hop_bytes", "wire_bytes"]
+    assert sorted(found) == ["fields", "name", "operations", "per_hop_bytes", "state_bits", "wire_bytes"]
     assert (found["name"], found["wire_bytes"], found["per_hop_bytes"]) == ("hpcc", 42, 0)
     assert [field["bits"] for field in found["fields"]] == [3, 24, 20, 17]
     assert "reserves room for 5 hops of 8 B" in lcca("show", "header", "hpcc").out
