@@ -175,7 +175,7 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
 // Links are by number, −1 is none.
 nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& links,
                   const Values<double>& start_ns, const Values<double>& bits, const Values<double>& gbps,
-                  double horizon_ns) {
+                  double horizon_ns, bool srpt) {
   require_equal({links.shape(0), start_ns.shape(0), bits.shape(0)}, "fluids");
   std::vector<Fluid> flows;
   for (std::size_t i = 0; i < links.shape(0); ++i) {
@@ -192,7 +192,7 @@ nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_conti
   std::vector<double> ends;
   {
     const nb::gil_scoped_release release;
-    ends = fluid_ends(flows, rates, horizon_ns);
+    ends = fluid_ends(flows, rates, horizon_ns, srpt ? Sharing::srpt : Sharing::max_min);
   }
   return to_numpy(std::move(ends));
 }
@@ -208,7 +208,9 @@ void bind_fabric(nb::module_& m) {
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
         "sketch_one_in"_a = 0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a,
-        "When fluids with max-min fair rates have been sent, ns; infinite where that is after the horizon.");
+        "srpt"_a = false,
+        "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "
+        "the horizon.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

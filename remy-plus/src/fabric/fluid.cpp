@@ -18,7 +18,7 @@ class Filling {
   Filling(const std::vector<Fluid>& fluids, const std::vector<double>& gbps)
       : fluids_(fluids), gbps_(gbps), left_(gbps.size()), open_(gbps.size()), on_(gbps.size()), rate_(fluids.size()) {}
 
-  void fill(const std::vector<std::uint32_t>& active) {
+  void fill(const std::vector<std::uint32_t>& active, const std::vector<double>&) {
     begin(active);
     while (!least_.empty()) {
       const auto [share, link] = least_.top();
@@ -76,30 +76,71 @@ class Filling {
   std::priority_queue<Told, std::vector<Told>, std::greater<>> least_;
 };
 
-}  // namespace
+// Shortest remaining processing time first (Schrage 1968), greedy over links: equally short ones in their order.
+class ShortestFirst {
+ public:
+  ShortestFirst(const std::vector<Fluid>& fluids, const std::vector<double>& gbps)
+      : fluids_(fluids), gbps_(gbps), left_(gbps.size()), rate_(fluids.size()) {}
 
-std::vector<double> fluid_ends(const std::vector<Fluid>& fluids, const std::vector<double>& gbps, double horizon) {
+  void fill(const std::vector<std::uint32_t>& active, const std::vector<double>& bits) {
+    order_ = active;
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return bits[a] < bits[b]; });
+    for (const std::uint32_t number : order_)
+      for (const std::uint32_t link : fluids_[number].links) left_[link] = gbps_[link];
+    for (const std::uint32_t number : order_) {
+      double rate = unending;
+      for (const std::uint32_t link : fluids_[number].links) rate = std::min(rate, left_[link]);
+      for (const std::uint32_t link : fluids_[number].links) left_[link] -= rate;
+      rate_[number] = rate;
+    }
+  }
+
+  double rate(std::uint32_t number) const { return rate_[number]; }
+
+ private:
+  const std::vector<Fluid>& fluids_;
+  const std::vector<double>& gbps_;
+  std::vector<double> left_;          // Gb/s of each link that are not taken
+  std::vector<double> rate_;          // 0 for those that wait
+  std::vector<std::uint32_t> order_;  // of the flows
+};
+
+template <class Rates>
+std::vector<double> ends_of(const std::vector<Fluid>& fluids, const std::vector<double>& gbps, double horizon) {
   std::vector<double> ends(fluids.size(), unending), left;
   for (const Fluid& each : fluids) left.push_back(each.bits);
-  Filling filling(fluids, gbps);
+  Rates rates(fluids, gbps);
   std::vector<std::uint32_t> active;
   double now = 0;
+  const auto end_of = [&](std::uint32_t number) {
+    const double rate = rates.rate(number);
+    return rate > 0 ? now + left[number] / rate : unending;
+  };
   for (std::uint32_t next = 0; next < fluids.size() || !active.empty();) {
     double event = next < fluids.size() ? fluids[next].start : unending;
-    for (const std::uint32_t number : active) event = std::min(event, now + left[number] / filling.rate(number));
+    for (const std::uint32_t number : active) event = std::min(event, end_of(number));
     if (event > horizon || event == unending) break;
     for (const std::uint32_t number : active) {
-      const double end = now + left[number] / filling.rate(number);
+      const double end = end_of(number);
       if (end <= event) ends[number] = end;
-      left[number] -= filling.rate(number) * (event - now);
+      left[number] -= rates.rate(number) * (event - now);
     }
     active.erase(std::remove_if(active.begin(), active.end(), [&](std::uint32_t i) { return ends[i] <= event; }),
                  active.end());
     now = event;
     while (next < fluids.size() && fluids[next].start <= now) active.push_back(next++);
-    filling.fill(active);
+    rates.fill(active, left);
   }
   return ends;
+}
+
+}  // namespace
+
+std::vector<double> fluid_ends(const std::vector<Fluid>& fluids, const std::vector<double>& gbps, double horizon,
+                               Sharing sharing) {
+  return sharing == Sharing::srpt ? ends_of<ShortestFirst>(fluids, gbps, horizon)
+                                  : ends_of<Filling>(fluids, gbps, horizon);
 }
 
 }  // namespace remy_plus::fabric

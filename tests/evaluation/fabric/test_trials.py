@@ -6,8 +6,10 @@ import pytest
 
 from lcca.evaluation.fabric.figures.flows import BY_SIZE, FCT, PAUSED, QUEUE, fabric_points, rate_points
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
@@ -46,6 +48,40 @@ def test_transports_meet_the_same_flows(trials: list[FabricTrial]) -> None:
         for name in ("src", "dst", "size_bytes", "start_ns"):
             np.testing.assert_array_equal(a.flow_rows()[name], b.flow_rows()[name])
         assert not np.array_equal(a.record["flow_fct_ns"], b.record["flow_fct_ns"])
+
+
+def test_ideals_meet_transports_on_the_same_flows() -> None:
+    names = ("max-min", "srpt", "dctcp")
+    found = trials_of(names, watched=(0,))
+    with Threads(3) as pool:
+        again = trials_of(names, pool)
+    for a, b in zip(found, again, strict=True):
+        pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
+    fair, shortest, dctcp = summary(found, SLOWDOWN)
+    assert "queue_max_bytes" not in fair and dctcp["queue_max_bytes"]["mean"] > 0
+    assert 0 >= shortest["score_bits"]["mean"] > max(each["score_bits"]["mean"] for each in (fair, dctcp))
+    assert {each.policy for each in found if each.has_ports} == {"dctcp"} == set(rate_points(found)["policy"])
+    points = fabric_points(found)
+    assert set(points[points["panel"] == QUEUE]["policy"]) == {"dctcp"} < set(points[points["panel"] == FCT]["policy"])
+
+
+@pytest.mark.parametrize(
+    ("change", "utility", "message"),
+    [
+        ({}, "queue", "queue: scores ports, which max-min has not: it is an ideal; leave it out"),
+        ({"switch": {"priorities": 2}, "priority": 1}, "slowdown", "max-min cannot have several classes of traffic"),
+    ],
+)
+def test_what_an_ideal_cannot_have_is_told_before_anything_runs(
+    change: dict[str, object], utility: str, message: str
+) -> None:
+    workload = {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.4, "load_of": "host-links"}
+    content = {"name": "small", "topology": {"kind": "leaf-spine", "tors": 2, "hosts_per_tor": 4, "spines": 2}}
+    workload |= {key: change[key] for key in change if key == "priority"}
+    content |= {"workload": workload, "duration_us": 200} | {key: change[key] for key in change if key == "switch"}
+    place = FabricTrials(FabricSpace.model_validate({"fabric": content}), 1, UTILITIES[utility])
+    with pytest.raises(InputError, match=message):
+        place.rows({"dctcp": named_transport("dctcp"), "max-min": named_transport("max-min")}, Block(0, 0, 1))
 
 
 @pytest.mark.parametrize("kind", [Threads, Processes])

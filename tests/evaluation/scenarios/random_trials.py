@@ -281,7 +281,7 @@ def drawn_transport(draws: Draws) -> tuple[str, Policy]:
     if draws.chance(0.15):
         name = str(draws.of(*FILES))
         return name, resolve(name, "fabric").policy
-    name = str(draws.of(*TRANSPORTS))
+    name = str(draws.of(*(name for name, kind in TRANSPORTS.items() if not kind.ideal)))
     knobs = ",".join(f"{key}={value}" for key, value in drawn_knobs(draws, TRANSPORTS[name].knobs).items())
     tuner = (
         draws.of("", "", "@default", "@expert", "@dcqcn-plus", "@paraleon:interval_us=20") if name == "dcqcn" else ""

@@ -1,5 +1,6 @@
 """Fluids: equal to the whole fabric where they must be, and to sums by hand elsewhere."""
 
+import heapq
 import itertools
 
 import numpy as np
@@ -16,6 +17,7 @@ from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.tuners.tuned import named_transport
 
 END = 1e9
+HUNDRED = np.array([100.0])  # Gb/s
 FULL = 1048  # bytes of a full frame
 APART = 1e6  # ns
 
@@ -105,12 +107,106 @@ def test_fluids_share_one_link_as_a_processor() -> None:
     np.testing.assert_allclose(ends, [3300.0, 3300.0, 2000.0])
 
 
+def shortest_first(start: np.ndarray, work: np.ndarray) -> list[float]:
+    """Return when jobs of one machine end under SRPT: the textbook's, with a heap of what is left of each."""
+    ends, waiting, now, order = [0.0] * len(start), [], 0.0, np.argsort(start, kind="stable")
+    for k, job in enumerate(order):
+        now = max(now, float(start[job]))
+        heapq.heappush(waiting, (float(work[job]), int(job)))
+        until = float(start[order[k + 1]]) if k + 1 < len(order) else np.inf
+        while waiting and now < until:
+            left, job = heapq.heappop(waiting)
+            if now + left > until:
+                heapq.heappush(waiting, (left - (until - now), job))
+                now = until
+            else:
+                ends[job] = now = now + left
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_on_one_link_the_shortest_first_is_the_textbooks_and_ends_soonest_in_the_mean(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    start, bits = np.sort(rng.uniform(0, 3e4, size=40)), rng.pareto(1.2, size=40) * 1e4 + 100
+    links = np.zeros((40, 1), dtype=np.int32)
+    ends, fair = (np.asarray(_core.fluid_ends(links, start, bits, HUNDRED, 1e12, srpt)) for srpt in (True, False))
+    np.testing.assert_allclose(ends, shortest_first(start, bits / 100), rtol=1e-9)
+    assert ends.mean() < fair.mean() and ends.max() == pytest.approx(fair.max())
+
+
+def greedy_ends(links: list[list[int]], start: np.ndarray, bits: np.ndarray, gbps: np.ndarray) -> np.ndarray:
+    """Return when flows end if at every start and end the one with the fewest bits left takes all that it can."""
+    left, ends, now = dict[int, float](), np.full(len(start), np.inf), 0.0
+    for _ in range(2 * len(start)):
+        free, rate = list(gbps), dict[int, float]()
+        for flow in sorted(left, key=lambda flow: (left[flow], flow)):
+            rate[flow] = min(free[link] for link in links[flow])
+            for link in links[flow]:
+                free[link] -= rate[flow]
+        ahead = {flow: now + left[flow] / rate[flow] for flow in left if rate[flow] > 0}
+        later = [float(each) for each in start if each > now or (now == 0 and not left)]
+        after = min([*ahead.values(), *later], default=np.inf)
+        for flow in [flow for flow, end in ahead.items() if end == after]:
+            ends[flow] = after
+            del left[flow]
+        left = {flow: bits_left - rate[flow] * (after - now) for flow, bits_left in left.items()}
+        left |= {flow: float(bits[flow]) for flow in range(len(start)) if start[flow] == after}
+        now = after
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_over_several_links_the_shortest_takes_all_of_its_path(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    gbps, start, bits = rng.uniform(10, 100, size=6), np.sort(rng.uniform(1, 3e4, size=25)), rng.uniform(1e4, 1e6, 25)
+    paths = [rng.choice(6, size=rng.integers(1, 4), replace=False).tolist() for _ in range(25)]
+    links = np.array([path + [-1] * (3 - len(path)) for path in paths], dtype=np.int32)
+    found = np.asarray(_core.fluid_ends(links, start, bits, gbps, 1e12, True))
+    np.testing.assert_allclose(found, greedy_ends(paths, start, bits, gbps), rtol=1e-9)
+
+
+def busy(count: int = 200) -> FabricFlows:
+    rng = np.random.default_rng(3)
+    src, size = rng.integers(6, size=count), (rng.pareto(1.1, size=count) * 2000 + 50).astype(np.int64)
+    return FabricFlows(src, (src + rng.integers(1, 6, size=count)) % 6, size, np.sort(rng.uniform(0, 2e5, size=count)))
+
+
+def test_the_ideals_are_contenders_without_telemetry() -> None:
+    """Max-min fair rates are those that stand in for what has none; the shortest first is better in the mean."""
+    topology, flows = leaf_spine(3, 2, 2, uplink_gbps=100), busy()
+    fair, shortest = (engine(name).run(topology, flows, 3, END) for name in ("max-min", "srpt"))
+    stands_in = run_fluid(engine("window"), topology, flows, 3, END)
+    for name, value in fair.items():
+        assert np.asarray(value).tobytes() == np.asarray(stands_in[name]).tobytes(), name
+    slowdown = [found["flow_fct_ns"] / found["flow_ideal_ns"] for found in (fair, shortest)]
+    assert min(each.min() for each in slowdown) == pytest.approx(1) and slowdown[1].mean() < slowdown[0].mean()
+    assert engine("hpcc").telemetry_bytes > engine("srpt").telemetry_bytes == engine("max-min").telemetry_bytes == 0
+
+
+@pytest.mark.parametrize("ideal", ["max-min", "srpt"])
+def test_a_lone_flow_has_no_slowdown_under_an_ideal(ideal: str) -> None:
+    rows = [(0, 5, 123_456, 0.0), (2, 3, 999, APART), (1, 4, 2_000_001, 2 * APART)]
+    found = engine(ideal).run(leaf_spine(3, 2, 2, uplink_gbps=40), flows_of(rows), 1, END)
+    np.testing.assert_allclose(found["flow_fct_ns"], found["flow_ideal_ns"], rtol=0, atol=1e-6)
+
+
+def test_the_shortest_first_needs_no_classes() -> None:
+    rows = [(0, 2, 1_000_000, 0.0), (1, 2, 2_000, 10.0)]
+    plain, classes = (
+        engine("srpt", settings(priorities=2)).run(star(3), flows_of(rows, **more), 1, END)
+        for more in ({}, {"priority": np.array([0, 1])})
+    )
+    np.testing.assert_array_equal(plain["flow_fct_ns"], classes["flow_fct_ns"])
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
         ("dcqcn@paraleon", {}, "cannot have a tuner, which looks at all ports; use fabric"),
         ("dcqcn@expert", {}, "cannot have a tuner"),
         ("dctcp", {"priority": np.array([0, 1])}, "cannot have several classes"),
+        ("max-min", {"priority": np.array([0, 1])}, "max-min cannot have several classes of traffic; leave it out"),
+        ("srpt", {"round": np.array([0, 1]), "after": np.array([-1, 0])}, "srpt cannot have rounds.*leave it out"),
         ("dctcp", {"round": np.array([0, 1]), "after": np.array([-1, 0])}, "cannot have rounds"),
     ],
 )
@@ -118,3 +214,16 @@ def test_what_cannot_be_stood_in_for_is_refused(name: str, more: dict[str, objec
     flows = flows_of([(0, 1, 1000, 0.0), (1, 2, 1000, 0.0)], **more)
     with pytest.raises(InputError, match=message):
         run_fluid(engine(name), star(3), flows, 1, END)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("max-min:bdps=2", "max-min: bdps is not a parameter; it has none"),
+        ("srpt@red", "srpt is an ideal, without switches: leave out @red"),
+        ("max-min@paraleon", "without switches: leave out @paraleon"),
+    ],
+)
+def test_an_ideal_has_neither_parameters_nor_switches(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        named_transport(name)

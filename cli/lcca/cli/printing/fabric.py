@@ -26,7 +26,7 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     title = f"{scenario.name}: {scenario.fabric}; {rows[0]['trials']} trials, {rows[0]['flows']:,} flows"
     if simulator != FABRIC:
         title += f"\nby {simulator}, which stands in for the fabric"
-    metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if each.name in rows[0]]
+    metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if any(each.name in row for row in rows)]
     of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
     scored = {"unfinished": _unfinished, f"score, bits ({utility})": _score}
     tables = [_table(title, rows, of_flows | scored)]
@@ -47,7 +47,12 @@ def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str
 def _cell(metric: Metric) -> Callable[[Json], str]:
     """Return what writes a metric of a row: of what flows have with its interval."""
     write = _with_interval if isinstance(metric.compute, OverFlows) else lambda value: _number(value["mean"])
-    return lambda row: write({end: value / metric.scale for end, value in row[metric.name].items()})
+
+    def cell(row: Json) -> str:  # an ideal has no ports
+        value = row.get(metric.name)
+        return "–" if value is None else write({end: each / metric.scale for end, each in value.items()})
+
+    return cell
 
 
 def _unfinished(row: Json) -> str:

@@ -11,7 +11,14 @@ import pandas as pd
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_scored, require_told, run_fabric_trials
+from lcca.evaluation.fabric.trials import (
+    FabricTrial,
+    require_rounds,
+    require_runs,
+    require_scored,
+    require_told,
+    run_fabric_trials,
+)
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import of_flows
@@ -238,6 +245,8 @@ class FabricTrials(OnPlace):
         for group in _by_scenario(self._drawn(block)):
             scenario = group[0].scenario
             engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
+            for name, engine in engines.items():
+                require_runs(scenario, name, engine, self.utility)
             seeds = [each.seed for each in group]
             watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
             found += run_fabric_trials(scenario, engines, seeds, self.pool, watched, observed, self.simulator)

@@ -22,7 +22,7 @@ from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.fluid import FABRIC, run_fluid
+from lcca.remy_plus.fabric.fluid import FABRIC, require_fluid, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
@@ -61,6 +61,11 @@ class FabricTrial:
     def watched_at(self) -> list[int]:
         """Positions of the flows that were watched."""
         return positions(self.flows, self.watched)
+
+    @property
+    def has_ports(self) -> bool:
+        """Whether its record tells of ports, which fluids have not."""
+        return "port_node" in self.record
 
     @property
     def packets(self) -> int:
@@ -146,7 +151,7 @@ def run_fabric_trials(
         engines: by the names of the policies.
         seeds: of the trials.
         pool: runs them, but in processes where Python's lock would make its threads wait; one by one if left out.
-        watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
+        watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs; not of ideals.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
         simulator: `FABRIC` or `FLUID`, which cannot watch or observe.
 
@@ -169,7 +174,8 @@ def run_fabric_trials(
         if seed != seeds[0]:
             return partial(run_fabric_trial, *given)
         engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
-        return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], watch, watched)
+        sampled = (None, ()) if engine.ideal else (watch, watched)
+        return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], *sampled)
 
     calls = [call(name, seed) for seed in seeds for name in engines]
     workers, python = pool or Threads(1), any(map(_in_python, engines.values()))
@@ -259,6 +265,21 @@ def require_told(simulator: str, utility: Ratio) -> None:
     """
     if simulator != FABRIC and utility.of.needs == "ports":
         raise InputError(f"{utility.name}: scores ports, and simulator {simulator} has no port records; use {FABRIC}")
+
+
+def require_runs(scenario: FabricScenario, name: str, engine: FabricEngine, utility: Ratio) -> None:
+    """Check that a contender can run on a scenario and tells what a utility scores.
+
+    Raises:
+        InputError: its packets do not fit into the MTU; or it is an ideal, and cannot have the flows, or ports are
+            scored.
+    """
+    scenario.require_telemetry(engine.telemetry_bytes, name)
+    if not engine.ideal:
+        return
+    require_fluid(engine, scenario.has_rounds, any(part.priority for _, part in scenario.parts))
+    if utility.of.needs == "ports":
+        raise InputError(f"{utility.name}: scores ports, which {name} has not: it is an ideal; leave it out")
 
 
 def require_scored(scenario: FabricScenario, utility: Ratio, seeds: Sequence[int]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from itertools import product
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.fabric.trials import require_rounds
+from lcca.evaluation.fabric.trials import require_rounds, require_runs
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
@@ -60,9 +61,13 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
             trainer.require_fabric()
     conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
     for where, space in (("networks", own), *conditions):
-        for utility in config.utilities:
+        for utility in (fabric_utility(each.name) for each in config.utilities):
             with about("utilities"):
-                require_rounds(space.scenarios, fabric_utility(utility.name))
+                require_rounds(space.scenarios, utility)
+            for name, scenario in product(config.hand_designed, space.scenarios):
+                with about(f"{where}: hand_designed"):
+                    engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
+                    require_runs(scenario, name, engine, utility)
         for candidate in config.candidates:
             policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
             for scenario in space.scenarios:

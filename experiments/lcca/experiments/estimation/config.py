@@ -25,6 +25,7 @@ from lcca.experiments.estimation.places import (
     OnNetworks,
     OpenLink,
     SplittingBlock,
+    is_ideal,
     require_stand_in,
 )
 from lcca.experiments.runs.config import RunConfig
@@ -33,6 +34,7 @@ from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.engine import engine_of
+from lcca.remy_plus.fabric.fluid import FLUID
 from lcca.signal_sets.load import resolve
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]
@@ -316,7 +318,8 @@ class EstimationConfig(RunConfig):
     def place(self) -> Measured:
         """Where trials take place."""
         if self.fabric:
-            return OnFabric(self.fabric, self.simulator, self.utility)
+            simulator = FLUID if is_ideal(self.policy, self.fabric) else self.simulator
+            return OnFabric(self.fabric, simulator, self.utility)
         if self.networks:
             return OnNetworks(self.networks, self.utility)
         assert self.network is not None

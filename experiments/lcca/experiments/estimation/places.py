@@ -99,6 +99,11 @@ def require_stand_in(policy: str, scenario: FabricScenario) -> None:
     require_fluid(engine, scenario.has_rounds, scenario.switch.priorities > 1)
 
 
+def is_ideal(policy: str, scenario: FabricScenario) -> bool:
+    """Tell whether a policy is an ideal, which needs no simulator of the whole fabric."""
+    return engine_of(resolve(policy, "fabric").policy, scenario.settings()).ideal
+
+
 class Measured(ABC):
     """Where trials take place.
 

@@ -26,7 +26,7 @@ from lcca.experiments.runs.kinds import EVALUATE
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.fluid import FLUID
 from lcca.remy_plus.fabric.observation import Observation
 
 Drawn: TypeAlias = tuple[Figure, pd.DataFrame]
@@ -59,8 +59,8 @@ class FabricRun:
 
     @property
     def has_ports(self) -> bool:
-        """Whether what simulated it tells of ports."""
-        return bool(self.config["options"]["simulator"] == FABRIC)
+        """Whether any of its trials tells of ports: neither ideals nor what stands in for a fabric do."""
+        return any(each.has_ports for each in self.trials)
 
     def flows(self) -> pd.DataFrame:
         """Return a row per flow; see `FabricTrial.flow_rows`."""
@@ -68,7 +68,7 @@ class FabricRun:
 
     def ports(self) -> pd.DataFrame:
         """Return a row per directed port; none where they are not known."""
-        found = [each.port_rows() for each in self.trials] if self.has_ports else []
+        found = [each.port_rows() for each in self.trials if each.has_ports]
         return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
     def curves(self) -> Drawn:
@@ -124,8 +124,8 @@ class FabricRun:
         assert isinstance(place, FabricTrials)
         if every:
             settings = self.space.scenarios[0].settings()
-            tuners = {name: engine_of(policy, settings).tuner for name, policy in met.contenders.items()}
-            observed |= {name: Observation(tuner, every) for name, tuner in tuners.items()}
+            engines = {name: engine_of(policy, settings) for name, policy in met.contenders.items()}
+            observed |= {name: Observation(each.tuner, every) for name, each in engines.items() if not each.ideal}
         again = replace(place, watched=watched, observed=observed).trials(met.contenders, Block(0, 0, 1))
         kept = {each.policy: each.record["flow_fct_ns"] for each in self.trials if each.seed == self.trials[0].seed}
         for each in again:
@@ -165,7 +165,7 @@ def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:
         if name in makers:
             require(
                 run.has_ports,
-                f"--figure {name}: not by {run.config['options']['simulator']}, which has no port records",
+                f"--figure {name}: neither simulator {FLUID} nor ideals have port records",
             )
             title, make = makers[name]
             found = [(name, title, make(detail))]

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.fabric.trials import require_rounds
+from lcca.evaluation.fabric.trials import require_rounds, require_runs
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import AnyRule
@@ -148,7 +148,9 @@ class StudyConfig(RunConfig):
     def _require_runs(self, scenario: FabricScenario, name: str) -> None:
         policy = resolve(self.contenders[name].start, "fabric").policy
         try:
-            scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, name)
+            for utility in {each.utility: None for each in self.planned_on(scenario.name)}:
+                engine = engine_of(policy, scenario.settings())
+                require_runs(scenario, name, engine, fabric_utility(utility))
         except InputError as error:
             raise_problems("study", [problem_at(("contenders", name), str(error))])
 

@@ -1,4 +1,4 @@
-// Flows as fluids: each moment's rates are max-min fair over the links that flows cross.
+// Flows as fluids: how they share the links that they cross at each moment is one of two ideals.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,14 @@ struct Fluid {
   double bits;                       // to send
 };
 
+enum class Sharing {
+  max_min,  // max-min fair rates
+  srpt,     // the flow with the fewest bits left takes all that its links have, the next what is left, and so on
+};
+
 // When each has been sent, in ns; infinite where that is after the horizon. Rates change only as a flow begins or ends;
 // what it sends is everywhere on its way at once. Fluids rise by their starts; rates of links are in Gb/s.
-std::vector<double> fluid_ends(const std::vector<Fluid>& fluids, const std::vector<double>& gbps, double horizon);
+std::vector<double> fluid_ends(const std::vector<Fluid>& fluids, const std::vector<double>& gbps, double horizon,
+                               Sharing sharing = Sharing::max_min);
 
 }  // namespace remy_plus::fabric

@@ -14,6 +14,7 @@ from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.core.stamping import StampedField
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.agents import MlpPolicy
@@ -123,8 +124,12 @@ class FabricEngine:
             `told_…` (`Change.told`).
 
         Raises:
-            InputError: the flows do not fit the topology, or a setting cannot be.
+            InputError: the flows do not fit the topology, or a setting cannot be; or it is an ideal, whose record is
+                that of `run_fluid`, and cannot have what is asked for.
         """
+        if self.ideal:
+            require(watch is None and level_bytes == np.inf, f"{self.transport}: an ideal has no packets to watch")
+            return run_fluid(self, topology, flows, seed, horizon_ns)
         flows.require_on(topology)
         transport, parameters = self._transport(float(np.min(topology.host_gbps)))
         values = self.settings.values(self._kind.settings if self._kind else {}) | {
@@ -182,6 +187,11 @@ class FabricEngine:
             raise InputError(f"fabric: {error}") from None
 
     @property
+    def ideal(self) -> bool:
+        """Whether it is an ideal (`TransportKind.ideal`): what it tells is of flows, not of ports."""
+        return bool(self._kind and self._kind.ideal)
+
+    @property
     def _kind(self) -> TransportKind | None:
         """What the transport is; nothing for a policy."""
         return transport_kind(self.transport) if isinstance(self.transport, str) else None
@@ -194,7 +204,7 @@ class FabricEngine:
         """Return what the engine calls the transport, and its parameters."""
         if isinstance(self.transport, str):
             kind = transport_kind(self.transport)
-            return kind.engine, dict(kind.parameters(gbps, self.parameters))
+            return "window" if kind.ideal else kind.engine, dict(kind.parameters(gbps, self.parameters))
         made = self.transport if isinstance(self.transport, Compiled) else compiled(self.transport, self.settings)
         return made.policy, {"looks_at_hops": float(made.looks_at_hops), "keep_every": float(made.keep_every)}
 

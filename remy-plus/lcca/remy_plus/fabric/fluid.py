@@ -1,4 +1,9 @@
-"""Flows as fluids: rates that are max-min fair over the links that flows cross, between any two starts or ends.
+"""Flows as fluids: rates that change as a flow begins or ends, with which flows share the links that they cross.
+
+They stand in for a transport, with max-min fair rates; or they are an ideal, which transports are held against:
+`MAX_MIN`, or `SRPT`, where the flow with the fewest bytes left takes all that its links have, the next one what is
+left, and so on. On one link no order has a smaller mean completion time (Schrage 1968); over several links, and for
+slowdowns, it is a strong heuristic and no bound.
 
 The same flows on the same routes as in the whole fabric, with neither queues nor a congestion control. That such a
 simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
@@ -6,6 +11,7 @@ simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +31,15 @@ FABRIC = "fabric"
 FLUID = "fluid"
 """The simulator of this file, which stands in for it."""
 
+MAX_MIN, SRPT = "max-min", "srpt"
+"""The ideals, by the names of `lcca.remy_plus.switches.transports.TRANSPORTS`."""
+
 DIGITS = 3
 """Of a time in ns that mean something: the engine counts ps."""
 
 
 def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
-    """Check that fluids can stand in for the whole fabric.
+    """Check that fluids can stand in for the whole fabric, or be the ideal there; `SRPT` needs no classes.
 
     Args:
         engine: what flows run under.
@@ -44,10 +53,11 @@ def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
         "a policy from a file, which may look at all hops": not isinstance(engine.transport, str),
         "a tuner, which looks at all ports": engine.tuner is not None,
         "rounds, which begin after one another": rounds,
-        "several classes of traffic": classes,
+        "several classes of traffic": classes and engine.transport != SRPT,
     }
     if wrong := next((text for text, holds in problems.items() if holds), None):
-        raise InputError(f"simulator {FLUID} cannot have {wrong}; use {FABRIC}")
+        whose, advice = (engine.transport, "leave it out") if engine.ideal else (f"simulator {FLUID}", f"use {FABRIC}")
+        raise InputError(f"{whose} cannot have {wrong}; {advice}")
 
 
 def run_fluid(
@@ -55,7 +65,7 @@ def run_fluid(
 ) -> FabricRecord:
     """Run flows as fluids on the routes that the whole fabric gives them.
 
-    A flow takes what it takes alone and what its bytes take longer at fair rates.
+    A flow takes what it takes alone and what its bytes take longer beside others.
 
     Returns:
         What is known of flows of the record of `FabricEngine.run`.
@@ -64,7 +74,8 @@ def run_fluid(
         InputError: fluids cannot stand in for the fabric here, or as `FabricEngine.run`.
     """
     require_fluid(engine, flows.waits, bool(flows.priority.any()))
-    plain = engine.run(topology, flows, seed, horizon_ns=0.0)  # ends before it begins: routes and ideal times
+    lone = replace(engine, transport="window") if engine.ideal else engine
+    plain = lone.run(topology, flows, seed, horizon_ns=0.0)  # ends before it begins: routes and ideal times
     start = flows.start_ns
     extra_ns = _extra_ns(engine, topology, flows, plain["flow_ports"], horizon_ns)
     fct = plain["flow_alone_ns"] + np.maximum(extra_ns, 0.0)
@@ -89,7 +100,8 @@ def _extra_ns(
     packets = -(-flows.size_bytes // engine.settings.payload_bytes)
     bits = 8.0 * (flows.size_bytes + (engine.settings.overhead_bytes + engine.telemetry_bytes) * packets)
     links = np.ascontiguousarray(hops, dtype=np.int32)
-    ends = np.asarray(_core.fluid_ends(links, flows.start_ns, bits, gbps, min(horizon_ns, 9e15)))
+    until, srpt = min(horizon_ns, 9e15), engine.transport == SRPT
+    ends = np.asarray(_core.fluid_ends(links, flows.start_ns, bits, gbps, until, srpt))
     alone = bits / np.where(links >= 0, gbps[links], np.inf).min(axis=1)
     extra: NDArray[np.float64] = np.where(np.isfinite(ends), ends - flows.start_ns - alone, np.nan)
     return np.round(extra, DIGITS)

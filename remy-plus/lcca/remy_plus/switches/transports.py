@@ -47,6 +47,8 @@ class TransportKind:
         knobs: its parameters.
         marker: of the switches that it needs unless told otherwise.
         settings: of the fabric that it needs unless told otherwise.
+        ideal: whether it is no transport but what one could do at best: its flows are fluids (`fabric.fluid`), without
+            packets, queues or telemetry.
     """
 
     engine: str
@@ -54,6 +56,7 @@ class TransportKind:
     knobs: Mapping[str, Knob]
     marker: Marking | None = None
     settings: Mapping[str, float] = field(default_factory=dict)
+    ideal: bool = False
 
     def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters at hosts of a rate, with changes.
@@ -63,7 +66,8 @@ class TransportKind:
         """
         unknown = sorted(set(changes) - set(self.knobs))
         if unknown:
-            raise InputError(f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}")
+            known = f"one of {', '.join(self.knobs)}" if self.knobs else "it has none"
+            raise InputError(f"{self.engine}: {unknown[0]} is not a parameter; {known}")
         with about(self.engine):
             for name, value in changes.items():
                 (self.knobs[name].limits or ANY).require(name, value)
@@ -246,6 +250,18 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 ),
             },
         ),
+        "max-min": TransportKind(
+            "max-min",
+            "an ideal: max-min fair rates at every moment (Bertsekas and Gallager, Data Networks, section 6.5.2)",
+            {},
+            ideal=True,
+        ),
+        "srpt": TransportKind(
+            "srpt",
+            "an ideal: the flow with the fewest bytes left has all of its path (Schrage 1968; greedy over links)",
+            {},
+            ideal=True,
+        ),
     }
 )
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
@@ -278,6 +294,8 @@ class Transport:
         self.kind.parameters(REFERENCE_GBPS, self.parameters)
         if self.marker and self.tuner and self.tuner.marks:
             raise InputError(f"{self.tuner.kind} sets all markers itself: leave out @{self.marker.kind}")
+        if self.kind.ideal and (behind := self.marker or self.tuner):
+            raise InputError(f"{self.name} is an ideal, without switches: leave out @{behind.kind}")
         object.__setattr__(self, "parameters", {name: float(self.parameters[name]) for name in sorted(self.parameters)})
 
     def compile(self) -> NoReturn:

@@ -73,6 +73,8 @@ def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
     share = np.arange(1, len(size) + 1) / max(len(size), 1)
     yield policy, SLOWDOWN, np.sort(slowdown), share
     yield policy, FCT, np.sort(fct) / 1000, share
+    if not trials[0].has_ports:
+        return
     yield policy, QUEUE, *_queue(trials)
     paused = np.array([each.record["port_paused_ns"].sum() / 1000 for each in trials])
     yield policy, PAUSED, np.arange(len(trials), dtype=np.float64), paused
