@@ -8,6 +8,7 @@ from typing import Any
 
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.report.words.merit import NOTE, merit_table, size_words
 from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, OverFlows, shown
@@ -31,12 +32,13 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     scored = {"unfinished": _unfinished, f"score, bits ({utility})": _score}
     tables = [_table(title, rows, of_flows | scored)]
     if classes := rows[0]["by_size"]:
-        by_size = {_size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
+        by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
         tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
     tables += [_table("ports, mean over trials", rows, of_ports)] if of_ports else []
+    tables.append(merit_table(rows))
     for table in tables[:-1]:
         print_table(table)
-    print_table(tables[-1], INTERVALS, *(f"{row['id']}: {row['note']}" for row in rows if row["note"]))
+    print_table(tables[-1], f"{INTERVALS}. {NOTE}", *(f"{row['id']}: {row['note']}" for row in rows if row["note"]))
 
 
 def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str]]) -> Table:
@@ -70,16 +72,6 @@ def _of_class(i: int) -> Callable[[Json], str]:
         return f"{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
 
     return cell
-
-
-def _size_words(low: float, high: float) -> str:
-    if math.isinf(high):
-        return f"from {_bytes(low)}"
-    return f"below {_bytes(high)}" if low == 0 else f"{_bytes(low)} to {_bytes(high)}"
-
-
-def _bytes(value: float) -> str:
-    return f"{value / 1e6:g} MB" if value >= 1e6 else f"{value / 1e3:g} kB"
 
 
 def _with_interval(value: dict[str, float]) -> str:

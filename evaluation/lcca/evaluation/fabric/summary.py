@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from lcca.evaluation.estimation.tails import tail_quantile
+from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
@@ -35,11 +36,12 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantile`); flows that did not finish
     count with what they take at least.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
-    trials that are equal bit for bit that they are one sample.
+    trials that are equal bit for bit that they are one sample. `merit` is that of `merits`.
     """
     found: dict[str, list[FabricTrial]] = {}
     for each in trials:
         found.setdefault(each.policy, []).append(each)
+    merit = merits(each for group in found.values() for each in group)
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
     scores = {name: table["score_bits"].to_numpy() for name, table in tables.items()}
     return [
@@ -48,7 +50,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
         | {each.name: _mean(each, table[each.name]) for each in _averaged(table)}
         | {"difference_bits": _value(t_interval(scores[name] - next(iter(scores.values())), 1 - CONFIDENCE))}
         | _slowdowns([each.times for each in found[name]])
-        | {"by_size": _by_size([each.times for each in found[name]]), "note": _note(found[name])}
+        | {"by_size": _by_size([each.times for each in found[name]]), "merit": merit[name], "note": _note(found[name])}
         for name, table in tables.items()
     ]
 

@@ -10,7 +10,7 @@ from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
 from lcca.evaluation.report.sections.network_shares import per_network
-from lcca.evaluation.report.sections.policies import curve, measures, questions, tried
+from lcca.evaluation.report.sections.policies import curve, measures, merit, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
 from lcca.evaluation.report.sections.section import Maker, Section
 from lcca.evaluation.report.sections.trainings import ideal, learning, slowdowns, tradeoff
@@ -54,6 +54,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("fairness", "Fairness", fairness),
     ("learning", "Learning curves", learning),
     ("settling", "Intervals by number of pairs", settling),
+    ("merit", "Figure of merit", merit),
     ("measures", "Policies", measures),
     ("tried", "Candidates", tried),
     ("curve", "Learning curve", curve),

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 from lcca.evaluation.report.sections.differences import difference
 from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.words.merit import NOTE, merit_table
 from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
@@ -43,6 +44,14 @@ def measures(tables: RunTables) -> Content | None:
         tables=(Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words),),
         unfolded=True,
     )
+
+
+def merit(tables: RunTables) -> Content | None:
+    """Return the figure of merit of contenders on a fabric; None where there is none."""
+    rows = [row for row in tables.policies if "merit" in row]
+    if not rows:
+        return None
+    return Content(NOTE, tables=(merit_table(rows),), unfolded=True)
 
 
 def _conditions(rows: Sequence[Json]) -> list[str]:
