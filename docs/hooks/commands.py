@@ -50,6 +50,8 @@ def transport(name: str) -> str:
 
 def knobs(found: Mapping[str, Knob]) -> str:
     """Return a table of parameters."""
+    if not found:
+        return ""
     rows = [
         f"| `{key}` | {default(knob)} | {searched(knob)} | {knob.unit} | {knob.meaning} |"
         for key, knob in found.items()

@@ -35,7 +35,7 @@ networks:
       duration_us: 45
 signal_sets: [e2e]
 headers: [hpcc]
-hand_designed: [dctcp]
+hand_designed: [dctcp, max-min, srpt]
 trainer:
   rounds: 0
   grow: {rules: [1, 2], pairs: 4, look_ups: 2}
@@ -73,7 +73,13 @@ def results(folder: Path) -> dict[str, bytes]:
 
 def test_every_scenario_is_met_equally_often_by_all_policies(finished: Path) -> None:
     trials = TrialStore(finished / "trials").all("test")
-    assert set(trials["policy"].str.replace(CHARGED, "").str.split(".").str[0]) == {"e2e", "hpcc", "dctcp"}
+    assert set(trials["policy"].str.replace(CHARGED, "").str.split(".").str[0]) == {
+        "e2e",
+        "hpcc",
+        "dctcp",
+        "max-min",
+        "srpt",
+    }
     for _, own in trials.groupby("policy"):
         assert list(own.sort_values("network")["scenario"]) == ["star", "incast"] * (len(own) // 2)
     assert (trials.groupby("network")["seed"].nunique() == 1).all()
@@ -109,6 +115,27 @@ def test_what_a_header_costs_is_that_of_its_bytes(finished: Path) -> None:
     assert row["cost"]["difference"] == pytest.approx(cost.mean())
     assert -0.1 < cost.mean() < 0 and summary["net_benefit"]["packet_bytes"] == 1056
     assert row["wire_bytes"] > 0 and {c["level"] for c in summary["comparisons"]} == {"set", "policy"}
+
+
+def test_what_a_header_can_be_worth_is_from_the_best_without_one_to_the_ideals(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    trials = TrialStore(finished / "trials").all("test")
+    means = trials.groupby("policy")["score_bits"].mean()
+    (base,) = {row["net"]["A"] for row in summary["net_benefit"]["rows"]}
+    rival = max((base, "dctcp"), key=means.__getitem__)
+    most = summary["worth_at_most"]
+    assert [each["ideal"] for each in most] == ["max-min", "srpt"] and {each["rival"] for each in most} == {rival}
+    (net,) = summary["net_benefit"]["rows"]
+    for each in most:
+        gap = means[each["ideal"]] - means[rival]
+        assert each["worth_bits"] == pytest.approx(gap) and gap > 0
+        for row in each["policies"]:
+            assert row["gap_closed"] == pytest.approx((means[row["name"]] - means[rival]) / gap)
+        of_sets = {row["name"]: row["score_bits"] for row in each["signal_sets"]}
+        assert of_sets["e2e"] == pytest.approx(means[base])
+        assert of_sets["hpcc"] - of_sets["e2e"] == pytest.approx(net["gross_set"]["difference"])
+    page = (finished / "report.html").read_text()
+    assert "What a header can be worth at most" in page and "Worth at most: with its bytes charged it closes" in page
 
 
 def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
@@ -189,6 +216,10 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
             "flows: fabric: policy: the fabric does not tell flows; without",
         ),
         ("hand_designed=[vegas]", "vegas: runs in ns-3 only; a fabric has"),
+        (
+            "utilities=[queue]",
+            "hand_designed: queue: scores ports, which max-min has not: it is an ideal; leave it out",
+        ),
         ("packet_bytes=800", "packets of the fabric have 1056"),
         ("networks.fabric.1.name=star", "two scenarios are called 'star'"),
         ("networks.fabric.1.payload_bytes=500", "payload_bytes and overhead_bytes must be the same"),

@@ -61,11 +61,12 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
             trainer.require_fabric()
     conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
     for where, space in (("networks", own), *conditions):
-        for utility in (fabric_utility(each.name) for each in config.utilities):
+        for each in config.utilities:
             with about("utilities"):
+                utility = fabric_utility(each.name)
                 require_rounds(space.scenarios, utility)
             for name, scenario in product(config.hand_designed, space.scenarios):
-                with about(f"{where}: hand_designed"):
+                with about("hand_designed" if space is own else where):
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
                     require_runs(scenario, name, engine, utility)
         for candidate in config.candidates:

@@ -165,7 +165,7 @@ def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:
         if name in makers:
             require(
                 run.has_ports,
-                f"--figure {name}: neither simulator {FLUID} nor ideals have port records",
+                f"--figure {name}: there are no port records: neither simulator {FLUID} nor ideals have them",
             )
             title, make = makers[name]
             found = [(name, title, make(detail))]

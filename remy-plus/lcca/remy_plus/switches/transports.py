@@ -47,6 +47,7 @@ class TransportKind:
         knobs: its parameters.
         marker: of the switches that it needs unless told otherwise.
         settings: of the fabric that it needs unless told otherwise.
+        header: whether switches write into its packets.
         ideal: whether it is no transport but what one could do at best: its flows are fluids (`fabric.fluid`), without
             packets, queues or telemetry.
     """
@@ -56,6 +57,7 @@ class TransportKind:
     knobs: Mapping[str, Knob]
     marker: Marking | None = None
     settings: Mapping[str, float] = field(default_factory=dict)
+    header: bool = False
     ideal: bool = False
 
     def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
@@ -184,6 +186,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
+            header=True,
         ),
         "powertcp": TransportKind(
             "powertcp",
@@ -196,6 +199,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "min_gbps": LEAST,
             },
             settings={"arrival_bytes": 1.0},
+            header=True,
         ),
         "theta-powertcp": TransportKind(
             "theta-powertcp",
@@ -229,6 +233,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 ),
                 "min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches"),
             },
+            header=True,
         ),
         "swift": TransportKind(
             "swift",

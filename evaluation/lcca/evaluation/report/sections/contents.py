@@ -13,7 +13,7 @@ from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, merit, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
 from lcca.evaluation.report.sections.section import Maker, Section
-from lcca.evaluation.report.sections.trainings import ideal, learning, slowdowns, tradeoff
+from lcca.evaluation.report.sections.trainings import ideal, learning, slowdowns, tradeoff, worth
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -44,6 +44,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("trainers", "Every trainer", trainers),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
+    ("worth", "What a header can be worth at most", worth),
     ("gap", "Where the bits go", gap),
     ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", tradeoff),

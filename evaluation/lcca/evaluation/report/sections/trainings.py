@@ -119,6 +119,33 @@ def ideal(tables: RunTables) -> Content | None:
     return Content(caption, tables=(*sets, *selected), population=BOTH if sets else SELECTED)
 
 
+def worth(tables: RunTables) -> Content | None:
+    """Return what a header can be worth at most on a fabric, and who closes which share; None without ideals."""
+    found: list[Json] = tables.summary.get("worth_at_most") or []
+    if not found:
+        return None
+    caption = (
+        "From the best policy without a header to ideals, which know all flows: what any header can be worth at most, "
+        "its bytes free. Max-min: fair rates at every moment; srpt: the flow with the fewest bytes left first. Scores "
+        "on the trials of the selected policies; of signal sets that of the baseline's policy and the mean difference "
+        "from the baseline over training seeds."
+    )
+    by_utility = {each["utility"]: [row for row in found if row["utility"] == each["utility"]] for each in found}
+    return Content(caption, tables=tuple(map(_worth, by_utility.values())), population=BOTH, unfolded=True)
+
+
+def _worth(rows: Sequence[Json]) -> Table:
+    most = ", ".join(f"{number(row['worth_bits'], signed=True)} ({row['ideal']})" for row in rows)
+    head = ("", "Score, bits", *(f"Of the gap to {row['ideal']}" for row in rows))
+    body = [
+        (f"{whose} {each['name']}", number(each["score_bits"]), *(_share(row[key][at]) for row in rows))
+        for key, whose in (("signal_sets", "set"), ("policies", "policy"))
+        for at, each in enumerate(rows[0][key])
+    ]
+    body += [(f"ideal {row['ideal']}", number(row["ideal_bits"]), *("" for _ in rows)) for row in rows]
+    return Table(f"Utility {rows[0]['utility']}: worth at most {most} bits above {rows[0]['rival']}", head, body)
+
+
 def _ideal_of_sets(found: Json) -> Table:
     rows = [
         (row["name"], number(row["score_bits"]), number(row["below_fair_bits"]), _share(row))

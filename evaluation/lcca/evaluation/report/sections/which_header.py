@@ -59,7 +59,7 @@ def which_header(tables: RunTables, figures: Path) -> Json | None:
     trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
     return {
         "title": title(benefits),
-        "statements": list(_statements(benefits, _gaps(tables))),
+        "statements": list(_statements(benefits, _gaps(tables), tables.summary.get("worth_at_most", ()))),
         "rows": [row | {"badge": BADGES[row["decision"]]} for row in rows],
         "caption": content.caption,
         "svg": inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
@@ -182,13 +182,14 @@ def _gaps(tables: RunTables) -> dict[str, float]:
     return {row["utility"]: fair[row["utility"]] - row["score_bits"] for row in rows}
 
 
-def _statements(benefits: Json, gaps: Mapping[str, float]) -> Iterator[Statement]:
+def _statements(benefits: Json, gaps: Mapping[str, float], most: Sequence[Json] = ()) -> Iterator[Statement]:
     several = len(benefits["choices"]) > 1
     for choice in benefits["choices"]:
         yield _choice(benefits, choice, gaps.get(choice["utility"]))
         for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                yield Statement(BADGES[row["decision"]], sentence(row, benefits["baseline"], several))
+                text = sentence(row, benefits["baseline"], several) + _beside_ideals(row, most)
+                yield Statement(BADGES[row["decision"]], text)
 
 
 def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
@@ -227,6 +228,16 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     by = f" (utility {row['utility']})" if name_utility else ""
     remark = f"; {row['remark']}" if "remark" in row else ""
     return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {counted_units(net)}{paid}{remark}."
+
+
+def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
+    """Return which share of what it can be worth at most a header brings; nothing where no ideal was a contender."""
+    net, said = row["net_set"]["difference"], []
+    for each in most:
+        if each["utility"] == row["utility"] and net is not None and (each["worth_bits"] or 0) > 0:
+            share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / each["worth_bits"], signed=False)
+            said.append(f"{share} of the {each['worth_bits']:.3f} bits from {each['rival']} to {each['ideal']}")
+    return f" Worth at most: with its bytes charged it closes {' and '.join(said)}." if said else ""
 
 
 def _percent(comparison: Json) -> str:
