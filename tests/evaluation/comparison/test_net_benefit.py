@@ -126,7 +126,7 @@ def test_nothing_is_recommended_before_the_first_look() -> None:
     choice = {"utility": "default", "take": "e2e", "answers": ["e2e"], "front": [], "pairs": [early]}
     said = {"baseline": "e2e", "rows": [benefit("good", 8, 0.4).to_json()], "choices": [choice]}
     assert title(said) == "No recommendation yet: 2 of at least 5 training seeds"
-    assert next(_statements(said, {})).text == f"{title(said)}."
+    assert next(_statements(said, {}, {})).text == f"{title(said)}."
 
 
 def test_a_header_whose_signals_nothing_was_learnt_from_is_open() -> None:

@@ -9,12 +9,16 @@ import pytest
 
 import lcca.experiments.recipes.sweep as run
 from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.fabric.merit import merits
+from lcca.evaluation.fabric.space import FabricTrials
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.plan import learners
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import read
+from lcca.remy_plus.tuners.tuned import named_transport
 
 from ...conftest import RunCommand, undrawn
 
@@ -128,14 +132,41 @@ def test_what_a_header_can_be_worth_is_from_the_best_without_one_to_the_ideals(f
     (net,) = summary["net_benefit"]["rows"]
     for each in most:
         gap = means[each["ideal"]] - means[rival]
-        assert each["worth_bits"] == pytest.approx(gap) and gap > 0
+        assert each["worth_bits"] == pytest.approx(gap) and each["worth_low"] < gap < each["worth_high"]
         for row in each["policies"]:
-            assert row["gap_closed"] == pytest.approx((means[row["name"]] - means[rival]) / gap)
+            share = (means[row["name"]] - means[rival]) / gap
+            assert row["gap_closed"] == (pytest.approx(share) if gap > net["required"] else None)
         of_sets = {row["name"]: row["score_bits"] for row in each["signal_sets"]}
         assert of_sets["e2e"] == pytest.approx(means[base])
         assert of_sets["hpcc"] - of_sets["e2e"] == pytest.approx(net["gross_set"]["difference"])
+    fair, shortest = (each["worth_bits"] for each in most)
+    assert fair < net["required"] < shortest, "dctcp is as good as max-min here: both are shown"
     page = (finished / "report.html").read_text()
-    assert "What a header can be worth at most" in page and "Worth at most: with its bytes charged it closes" in page
+    assert "What a header can be worth at most" in page and "less than what it must bring" in page
+    assert f"Worth at most {fair:.3f} bits" in page and f"{shortest:.3f} bits from {rival} to srpt, of which" in page
+
+
+def test_the_figure_of_merit_is_of_all_flows_of_all_trainings(finished: Path) -> None:
+    """Of a policy it is that of the same trials run again; of a set the flows of all its trainings are pooled."""
+    summary = json.loads((finished / "summary.json").read_text())
+    found = {(row["level"], row["id"]): row["merit"] for row in summary["merit"]}
+    assert {name for level, name in found if level == "set"} == {"e2e", "hpcc", "hpcc" + CHARGED}
+    assert {"dctcp", "max-min", "srpt"} < {name for level, name in found if level == "policy"}
+    assert found["set", "e2e"]["against"] == "e2e" and found["set", "e2e"]["difference_bits"]["mean"] == 0
+    own = TrialStore(finished / "trials").all("test").query("policy == 'dctcp'")
+    space = read_campaign(finished.parent / "flows.yaml").networks
+    place = FabricTrials(space, int(own["seed"].min()), space.utility("slowdown"))  # type: ignore[arg-type, union-attr]
+    again = merits(place.trials({"dctcp": named_transport("dctcp")}, Block(0, 0, len(own))))["dctcp"]
+    assert found["policy", "dctcp"]["merit_bits"]["mean"] == pytest.approx(again["merit_bits"]["mean"], abs=5e-4)
+    for row, exact in zip(found["policy", "dctcp"]["decades"], again["decades"], strict=True):
+        assert row["flows"] == exact["flows"] > 0
+        assert row["p99_bits"]["mean"] == pytest.approx(exact["p99_bits"]["mean"], abs=5e-4)
+    trained = TrialStore(finished / "trials").all("trainings-test")
+    ids = [name for name in trained["policy"].unique() if name.startswith("e2e.") and "@" not in name]
+    assert len(ids) == 2
+    flows = trained[trained["policy"].isin(ids)]["flows"].sum()
+    assert sum(row["flows"] for row in found["set", "e2e"]["decades"]) == flows > 0
+    assert "Figure of merit" in (finished / "report.html").read_text()
 
 
 def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:

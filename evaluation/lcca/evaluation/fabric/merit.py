@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import t_quantile
-from lcca.remy_plus.core.elementary import log2
+from lcca.remy_plus.core.elementary import log2, power
 
 Floats = NDArray[np.float64]
 Value = dict[str, float]
@@ -32,41 +32,54 @@ GUARD_PERCENT = 5.0
 
 ALPHA = 0.05
 DRAWS = 400
-"""Of trials, with replacement: they give a standard error within about 4 %."""
+"""Of units, with replacement: they give a standard error within about 4 %."""
+
+
+Slowdowns = tuple[Floats, ...]
+"""Of some flows, decade by decade."""
+
+NONE: Slowdowns = tuple(np.empty(0) for _ in DECADES)
+STEPS = 2048
+"""Of a packed slowdown in a bit: 0.03 %."""
 
 
 def merits(trials: Iterable[FabricTrial]) -> dict[str, dict[str, Any]]:
+    """Return the figure of merit of contenders over trials; differences are from the first that is no ideal."""
+    found: dict[str, dict[int, Slowdowns]] = {}
+    plain: list[str] = []
+    for each in trials:
+        found.setdefault(each.policy, {})[each.seed] = by_decade(each)
+        plain += [each.policy] if each.has_ports else []
+    return merits_of(found, [*plain, *found, ""][0])
+
+
+def merits_of(found: Mapping[str, Mapping[int, Slowdowns]], against: str) -> dict[str, dict[str, Any]]:
     """Return the figure of merit by contender.
 
-    The interval is by Student's t with the standard error of the bootstrap over trials, whose flows resemble each
-    other (Efron and Tibshirani 1993, chapter 8); differences draw the same trials, by their seeds, for both. Where few
-    flows lie beyond a p99 it is short: over a law with 60 flows of a size in a trial, which resemble each other, 95 %
-    were 87, 91 and 93 % with 10, 20 and 40 trials. The intervals of the eight numbers are those of `tail_quantile`.
+    The interval is by Student's t with the standard error of the bootstrap over units, whose flows resemble each other
+    (Efron and Tibshirani 1993, chapter 8); differences draw the same units for both. Where few flows lie beyond a p99
+    it is short: over a law with 60 flows of a size in a trial, which resemble each other, 95 % were 87, 91 and 93 %
+    with 10, 20 and 40 trials. The intervals of the eight numbers are those of `tail_quantile`.
+
+    Args:
+        found: by contender and unit: a trial, or all trials of a training seed, which is the unit of a signal set.
+        against: the contender that differences are from.
 
     Returns:
-        `against`, the first contender that is no ideal; `merit_bits`; `difference_bits` from that one; `decades`, the
-        sizes in which every contender has flows, each with `size_from`, `size_to`, `flows`, `p50_bits` and `p99_bits`;
-        and `long_flows_percent`, by how much the median slowdown of flows from 1 MB is larger than that one's, None
-        without such flows.
+        `against`; `merit_bits`; `difference_bits`; `decades`, the sizes in which every contender has flows, each with
+        `size_from`, `size_to`, `flows`, `p50_bits` and `p99_bits`; and `long_flows_percent`, by how much the median
+        slowdown of flows from 1 MB is larger than that of `against`, None without such flows.
     """
-    found: dict[str, dict[int, FabricTrial]] = {}
-    for each in trials:
-        found.setdefault(each.policy, {})[each.seed] = each
-    seeds = list(dict.fromkeys(seed for own in found.values() for seed in own))
-    slowdowns = {
-        name: [_by_decade(own[seed]) if seed in own else _NONE for seed in seeds] for name, own in found.items()
-    }
+    units = list(dict.fromkeys(unit for own in found.values() for unit in own))
+    slowdowns = {name: [own.get(unit, NONE) for unit in units] for name, own in found.items()}
     shared = [i for i in range(len(DECADES)) if all(any(map(len, _of(own, i))) for own in slowdowns.values())]
-    weights = _draws(len(seeds))
+    weights = _draws(len(units))
     drawn = {name: _drawn(own, shared, weights) for name, own in slowdowns.items()}
-    against = next(
-        (name for name, own in found.items() if all(each.has_ports for each in own.values())), [*found, ""][0]
-    )
     return {
         name: {
             "against": against,
-            "merit_bits": _value(bits, len(seeds)),
-            "difference_bits": _value(bits - drawn[against], len(seeds)),
+            "merit_bits": _value(bits, len(units)),
+            "difference_bits": _value(bits - drawn[against], len(units)),
             "decades": [_decade(slowdowns[name], i) for i in shared],
             "long_flows_percent": _longer(slowdowns[name], slowdowns[against], shared),
         }
@@ -74,38 +87,54 @@ def merits(trials: Iterable[FabricTrial]) -> dict[str, dict[str, Any]]:
     }
 
 
-_NONE = tuple(np.empty(0) for _ in DECADES)
-
-
-def _by_decade(trial: FabricTrial) -> tuple[Floats, ...]:
+def by_decade(trial: FabricTrial) -> Slowdowns:
+    """Return the slowdowns of a trial's flows; of those that did not finish lower bounds."""
     return tuple(trial.times.of_sizes(*ends).slowdown for ends in DECADES)
 
 
-def _of(trials: Sequence[tuple[Floats, ...]], decade: int) -> list[Floats]:
-    return [each[decade] for each in trials]
+def packed(trial: FabricTrial) -> bytes:
+    """Return the slowdowns of a trial in two bytes each, for `unpacked`."""
+    slowdowns = by_decade(trial)
+    steps = [np.clip(np.round(log2(np.sort(each)) * STEPS), 0, 2**16 - 1) for each in slowdowns]
+    return np.array(list(map(len, slowdowns)), dtype="<u4").tobytes() + np.concatenate(steps).astype("<u2").tobytes()
 
 
-def _draws(trials: int) -> NDArray[np.int64]:
-    """Return (1 + draws, trials) how often each trial counts: once, and as often as it is drawn."""
-    drawn = np.random.default_rng(0).integers(trials, size=(DRAWS, trials))
-    counts = [np.ones(trials, dtype=np.int64), *(np.bincount(each, minlength=trials) for each in drawn)]
+def unpacked(trials: Iterable[bytes]) -> Slowdowns:
+    """Return the slowdowns of packed trials together."""
+    parts: list[list[Floats]] = [[np.empty(0)] for _ in DECADES]
+    for each in trials:
+        counts = np.frombuffer(each, dtype="<u4", count=len(DECADES))
+        steps = np.frombuffer(each, dtype="<u2", offset=4 * len(DECADES)) / STEPS
+        for own, bits in zip(parts, np.split(steps, np.cumsum(counts)[:-1]), strict=True):
+            own.append(power(2.0, bits))
+    return tuple(map(np.concatenate, parts))
+
+
+def _of(units: Sequence[Slowdowns], decade: int) -> list[Floats]:
+    return [each[decade] for each in units]
+
+
+def _draws(units: int) -> NDArray[np.int64]:
+    """Return (1 + draws, units) how often each unit counts: once, and as often as it is drawn."""
+    drawn = np.random.default_rng(0).integers(units, size=(DRAWS, units))
+    counts = [np.ones(units, dtype=np.int64), *(np.bincount(each, minlength=units) for each in drawn)]
     return np.array(counts, dtype=np.int64)
 
 
-def _drawn(trials: Sequence[tuple[Floats, ...]], decades: Sequence[int], weights: NDArray[np.int64]) -> Floats:
+def _drawn(units: Sequence[Slowdowns], decades: Sequence[int], weights: NDArray[np.int64]) -> Floats:
     """Return (1 + draws,) figures of merit; NaN where a draw has no flows of a decade."""
-    bits = [-log2(_quantiles(_of(trials, i), weights)).mean(axis=1) for i in decades]
+    bits = [-log2(_quantiles(_of(units, i), weights)).mean(axis=1) for i in decades]
     return np.mean(bits, axis=0) if bits else np.full(len(weights), np.nan)
 
 
-def _quantiles(trials: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
-    """Return (weights, percentiles) of the flows of trials that count so often, linear between neighbours."""
-    values, trial = np.concatenate(trials), np.repeat(np.arange(len(trials)), list(map(len, trials)))
+def _quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
+    """Return (weights, percentiles) of the flows of units that count so often, linear between neighbours."""
+    values, unit = np.concatenate(units), np.repeat(np.arange(len(units)), list(map(len, units)))
     order = np.argsort(values, kind="stable")
-    values, trial = values[order], trial[order]
+    values, unit = values[order], unit[order]
     found = np.full((len(weights), len(PERCENTILES)), np.nan)
     for row, counts in enumerate(weights):
-        upto = np.cumsum(counts[trial])
+        upto = np.cumsum(counts[unit])
         if (flows := int(upto[-1])) == 0:
             continue
         at = np.array(list(PERCENTILES.values())) * (flows - 1)
@@ -117,18 +146,18 @@ def _quantiles(trials: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
     return found
 
 
-def _value(drawn: Floats, trials: int) -> Value:
-    """Return what all trials say, and its interval; none for one trial, or for trials that are all the same."""
+def _value(drawn: Floats, units: int) -> Value:
+    """Return what all units say, and its interval; none for one, or for units that are all the same."""
     value, others = float(drawn[0]), drawn[1:][np.isfinite(drawn[1:])]
     spread = float(others.std()) if len(others) > 1 else math.nan
-    if trials < 2 or not math.isfinite(value) or (spread == 0 and value != 0):
+    if units < 2 or not math.isfinite(value) or (spread == 0 and value != 0):
         return {"mean": value, "low": math.nan, "high": math.nan}
-    reach = t_quantile(trials - 1, ALPHA) * spread * math.sqrt(trials / (trials - 1))
+    reach = t_quantile(units - 1, ALPHA) * spread * math.sqrt(units / (units - 1))
     return {"mean": value, "low": value - reach, "high": value + reach}
 
 
-def _decade(trials: Sequence[tuple[Floats, ...]], decade: int) -> dict[str, Any]:
-    own, (low, high) = _of(trials, decade), DECADES[decade]
+def _decade(units: Sequence[Slowdowns], decade: int) -> dict[str, Any]:
+    own, (low, high) = _of(units, decade), DECADES[decade]
     row: dict[str, Any] = {"size_from": low, "size_to": high, "flows": sum(map(len, own))}
     for name, p in PERCENTILES.items():
         found = tail_quantile(own, p, confidence=1 - ALPHA)
@@ -137,9 +166,7 @@ def _decade(trials: Sequence[tuple[Floats, ...]], decade: int) -> dict[str, Any]
     return row
 
 
-def _longer(
-    own: Sequence[tuple[Floats, ...]], first: Sequence[tuple[Floats, ...]], shared: Sequence[int]
-) -> float | None:
+def _longer(own: Sequence[Slowdowns], first: Sequence[Slowdowns], shared: Sequence[int]) -> float | None:
     last = len(DECADES) - 1
     if last not in shared:
         return None

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from lcca.evaluation.fabric.merit import packed
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import (
     FabricTrial,
@@ -21,6 +22,7 @@ from lcca.evaluation.fabric.trials import (
 )
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import SLOWDOWNS
 from lcca.evaluation.trials.metrics import of_flows
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
@@ -199,6 +201,7 @@ class FabricTrials(OnPlace):
         simulator: `FABRIC` or `FLUID`, which tells of flows only.
         watched: flows of trial 0, by their id, whose rates are sampled.
         observed: keeps the looks of tuners in trial 0, by the names of the policies; changes no result.
+        keep_flows: whether rows keep the slowdowns of their flows too, packed (`lcca.evaluation.fabric.merit`).
 
     Raises:
         InputError: the utility scores rounds, and a scenario has none, or ports, and the simulator tells of flows.
@@ -211,6 +214,7 @@ class FabricTrials(OnPlace):
     simulator: str = FABRIC
     watched: Sequence[int] = ()
     observed: Mapping[str, Observation] = field(default_factory=dict)
+    keep_flows: bool = False
 
     def __post_init__(self) -> None:
         """Check that there is something to score."""
@@ -256,8 +260,10 @@ class FabricTrials(OnPlace):
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
         trials = self.trials(policies, block)
-        rows = [each.row(self.utility) for name in policies for each in trials if each.policy == name]
-        table = pd.DataFrame(rows)
+        found = [each for name in policies for each in trials if each.policy == name]
+        table = pd.DataFrame([each.row(self.utility) for each in found])
+        if self.keep_flows:
+            table[SLOWDOWNS] = [packed(each) for each in found]
         met = {each.seed: each for each in self._drawn(block)}
         table.insert(1, "network", [met[seed].number for seed in table["seed"]])
         scenario = [met[seed].scenario.name for seed in table["seed"]]

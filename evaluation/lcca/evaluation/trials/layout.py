@@ -58,6 +58,7 @@ ESTIMATION, DURATION, IMPORTANCE, CONTROL = "estimate", "duration", "importance"
 """Phases of an estimation."""
 
 RECORD = "record"
+SLOWDOWNS = "slowdowns"
 """Column of a fabric's trials with what the engine found, as a compressed .npz file."""
 
 _SEPARATOR = ","

@@ -132,7 +132,7 @@ class LoadedRun:
         found: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
         for name in layout.part_names(store.folder):
             phase, *words = layout.part_words(name)
-            rows = store.read(name).drop(columns=["phase", layout.RECORD], errors="ignore")
+            rows = store.read(name).drop(columns=["phase", layout.RECORD, layout.SLOWDOWNS], errors="ignore")
             rows.insert(0, "phase", phase)
             rows.insert(1, "condition", words[CONDITIONED[phase]] if phase in CONDITIONED else "")
             found["score_bits" in rows or "status" in rows].append(rows)

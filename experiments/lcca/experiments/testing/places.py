@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.trials.blocks import Block, InBlocks, RunBlock, equal_blocks
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import TrialSource
@@ -32,6 +33,11 @@ def place_of(
 ) -> TrialSource[Policy]:
     """Return the trials of one seed, of the campaign's space or another."""
     return (space or run.config.networks).trials(seed, utility, Execution.of(run.engine), keep_delays=keep_delays)
+
+
+def keeping_flows(place: TrialSource[Policy]) -> TrialSource[Policy]:
+    """Return a source whose trials keep what the figure of merit is made of; itself where that is not a fabric."""
+    return replace(place, keep_flows=True) if isinstance(place, FabricTrials) else place
 
 
 def in_ns3(run: CampaignRun) -> Execution:

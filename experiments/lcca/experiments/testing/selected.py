@@ -21,7 +21,7 @@ from lcca.experiments.experiment import Experiment, Stop
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import compared
 from lcca.experiments.testing.groups import Group, failures
-from lcca.experiments.testing.places import OwnNetworks, place_of
+from lcca.experiments.testing.places import OwnNetworks, keeping_flows, place_of
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.trials import GeneralisationConfig
@@ -36,7 +36,8 @@ def run_tests(run: CampaignRun, group: Group) -> pd.DataFrame:
     wanted, name = run.config.test, group.utility.name
     policies = {id: policy for c in group.selected.values() for id, policy in c.tested.items()}
     charged = [c.learner.id + CHARGED for c in group.selected.values() if c.learner.candidate.costs]
-    place = keeping_phases(place_of(run, derive(run.config.seed, "test"), group.utility, keep_delays=True))
+    place = place_of(run, derive(run.config.seed, "test"), group.utility, keep_delays=True)
+    place = keeping_flows(keeping_phases(place))
     stop = Stop(wanted.pairs, wanted.at_least, step=wanted.block, rule=group.rule)
     title = f"testing on fresh networks (utility {name})"
     experiment = Experiment(place, policies | dict(group.hand_designed), [group.against_base(1, charged)], stop, title)

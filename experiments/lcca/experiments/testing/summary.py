@@ -23,7 +23,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import compared, head
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.net_benefit import benefits_content, compare_all
-from lcca.experiments.testing.worth import worth_at_most
+from lcca.experiments.testing.worth import merit_rows, worth_at_most
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite, finite_values
 from lcca.remy_plus.policies.explicit import Explicit
@@ -56,8 +56,10 @@ def summary(
     }
     if possible := ideals(config, groups, trials):
         content["ideal"] = possible
-    if possible := worth_at_most(groups, trials):
+    if possible := worth_at_most(groups, trials, config.required_percent):
         content["worth_at_most"] = possible
+    if rows := merit_rows(groups, trials):
+        content["merit"] = rows
     if by_hand := against_learnt(groups, trials):
         content["hand_designed"] = by_hand
     return content | _headers(config, groups, trials)

@@ -20,7 +20,7 @@ from lcca.experiments.learning.training import learning_rows, train
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.testing.groups import Group, equal_rules, groups
 from lcca.experiments.testing.net_benefit import settled_over_seeds
-from lcca.experiments.testing.places import OwnNetworks, place_of
+from lcca.experiments.testing.places import OwnNetworks, keeping_flows, place_of
 from lcca.experiments.testing.selection import Chosen, choose
 from lcca.experiments.testing.summary import so_far
 
@@ -137,7 +137,7 @@ def _test(run: CampaignRun, chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]
                 sizes |= equal_rules([c for c in own if c.learner.trainer == trainer], run.config.baseline)
             at_equal = {at_rules(c.learner.id, r): c.at(r) for c in own for r in sizes[c.learner.id]}
             contenders[seed] = {id: policy for c in own for id, policy in c.tested.items()} | at_equal
-        place = place_of(run, derive(run.config.seed, "trainings test"), utility)
+        place = keeping_flows(place_of(run, derive(run.config.seed, "trainings test"), utility))
         trials[utility.name] = _own(run, utility.name).run(contenders, place, "testing the trainings", run.reporter)
     return trials
 

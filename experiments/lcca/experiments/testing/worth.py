@@ -1,4 +1,4 @@
-"""What a header can be worth at most on a fabric: from the best policy without one to ideals among the contenders."""
+"""What a campaign on a fabric says besides scores: what a header can be worth at most, and the figure of merit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.bounds.summary import gap_closed
-from lcca.evaluation.settling.units import mean_of_blocks
+from lcca.evaluation.fabric.merit import Slowdowns, merits_of, unpacked
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.units import block_means, mean_of_blocks
+from lcca.evaluation.trials.layout import SLOWDOWNS
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.testing.groups import Group
-from lcca.inputs.json_values import finite
+from lcca.inputs.json_values import finite, finite_values, json_value
 from lcca.remy_plus.switches.transports import Transport
 
 
-def worth_at_most(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+def worth_at_most(
+    groups: Sequence[Group], trials: Mapping[str, pd.DataFrame], required_percent: float
+) -> list[dict[str, Any]]:
     """Return a row per utility and ideal among the hand-designed policies; none where there is none.
 
     Scores are those of the test of selected policies, header bytes free. A signal set's is the score of the baseline's
@@ -25,38 +30,41 @@ def worth_at_most(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -
 
     Returns:
         `utility`, `ideal`, `ideal_bits`; `rival`, the best of the baseline's selected policy and the hand-designed
-        ones without a header, and `rival_bits`; `worth_bits`, the difference; `base_bits` of the baseline's selected
-        policy; and `policies` and `signal_sets` by `name` with `score_bits` and `gap_closed`, the share of that
-        difference (null where the ideal is not above the rival).
+        ones without a header, and `rival_bits`; `worth_bits`, the difference, with its 95 % interval `worth_low` to
+        `worth_high` over blocks; `base_bits` of the baseline's selected policy; and `policies` and `signal_sets` by
+        `name` with `score_bits` and `gap_closed`, the share of that difference (null where it is less than what a
+        header must bring).
     """
-    return [row for group in groups for row in _of(group, trials[group.utility.name])]
+    return [
+        row
+        for group in groups
+        for row in _of(group, trials[group.utility.name], group.utility.difference(required_percent))
+    ]
 
 
-def _of(group: Group, trials: pd.DataFrame) -> list[dict[str, Any]]:
+def _of(group: Group, trials: pd.DataFrame, required: float) -> list[dict[str, Any]]:
     designed = {name: each for name, each in group.hand_designed.items() if isinstance(each, Transport)}
     ideals = [name for name, each in designed.items() if each.kind.ideal]
     if not ideals:
         return []
-    scores = {name: mean_of_blocks(own, group.block) for name, own in common_scores(trials).items()}
+    by_trial = common_scores(trials)
+    scores = {name: mean_of_blocks(own, group.block) for name, own in by_trial.items()}
     plain = [group.base, *(name for name, each in designed.items() if not (each.kind.ideal or each.kind.header))]
     rival, base = max(plain, key=lambda name: scores[name]), scores[group.base]
     chosen = [*(each.learner.id for each in group.selected.values()), *designed]
     policies = {name: scores[name] for name in chosen if name not in ideals}
     sets = {name: base + fmean(gains) for name in group.selected if (gains := _gains(group, name))}
-    return [
-        {
-            "utility": group.utility.name,
-            "ideal": name,
-            "ideal_bits": finite(scores[name]),
-            "rival": rival,
-            "rival_bits": finite(scores[rival]),
-            "worth_bits": finite(scores[name] - scores[rival]),
-            "base_bits": finite(base),
-            "policies": _closed(policies, scores[rival], scores[name]),
-            "signal_sets": _closed(sets, scores[rival], scores[name]),
-        }
-        for name in ideals
-    ]
+    rows = []
+    for name in ideals:
+        worth = scores[name] - scores[rival]
+        _, low, high = t_interval(block_means(by_trial[name] - by_trial[rival], group.block))
+        end = scores[name] if worth > required else None
+        row = {"utility": group.utility.name, "ideal": name, "ideal_bits": scores[name]}
+        row |= {"rival": rival, "rival_bits": scores[rival], "base_bits": base}
+        row |= {"worth_bits": worth, "worth_low": low, "worth_high": high}
+        whole = {"policies": _closed(policies, scores[rival], end), "signal_sets": _closed(sets, scores[rival], end)}
+        rows.append(finite_values(row | whole))
+    return rows
 
 
 def _gains(group: Group, name: str) -> list[float]:
@@ -65,8 +73,34 @@ def _gains(group: Group, name: str) -> list[float]:
     return [own[seed] - base[seed] for seed in sorted(own.keys() & base.keys())]
 
 
-def _closed(scores: Mapping[str, float], rival: float, ideal: float) -> list[dict[str, Any]]:
+def _closed(scores: Mapping[str, float], rival: float, ideal: float | None) -> list[dict[str, Any]]:
     return [
         {"name": name, "score_bits": finite(score), "gap_closed": gap_closed(score, rival, ideal)}
         for name, score in scores.items()
     ]
+
+
+def merit_rows(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the figure of merit (`lcca.evaluation.fabric.merit.merits_of`) by utility, level and contender.
+
+    At the level "set" that is of all trainings of a signal set, bytes free and with `CHARGED` in its name charged,
+    whose unit is a training seed; at the level "policy" of selected and hand-designed policies, whose unit is a trial.
+    Differences are from the baseline. There are none where trials keep no flows.
+    """
+    rows = []
+    for group in groups:
+        own, test = group.trained, trials[group.utility.name]
+        if not all(SLOWDOWNS in table and table[SLOWDOWNS].notna().all() for table in (own, test)):
+            continue
+        sets: dict[str, dict[int, Slowdowns]] = {}
+        for each in group.policies:
+            for end in each.endings:
+                flows = unpacked(own.loc[own["policy"] == each.learner.id + end, SLOWDOWNS])
+                sets.setdefault(each.learner.signals.name + end, {})[each.learner.training_seed] = flows
+        policies: dict[str, dict[int, Slowdowns]] = {}
+        for policy, number, flows in zip(test["policy"], test["network"], test[SLOWDOWNS], strict=True):
+            policies.setdefault(policy, {})[number] = unpacked([flows])
+        for level, found, against in (("set", sets, group.baseline), ("policy", policies, group.base)):
+            of = {"utility": group.utility.name, "level": level}
+            rows += [of | {"id": name, "merit": json_value(each)} for name, each in merits_of(found, against).items()]
+    return rows

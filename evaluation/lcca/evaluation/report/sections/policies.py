@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 from lcca.evaluation.report.sections.differences import difference
-from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.sections.section import BOTH, Content
 from lcca.evaluation.report.words.merit import NOTE, merit_table
 from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
 from lcca.evaluation.report.words.table import Table
@@ -48,10 +48,15 @@ def measures(tables: RunTables) -> Content | None:
 
 def merit(tables: RunTables) -> Content | None:
     """Return the figure of merit of contenders on a fabric; None where there is none."""
-    rows = [row for row in tables.policies if "merit" in row]
-    if not rows:
-        return None
-    return Content(NOTE, tables=(merit_table(rows),), unfolded=True)
+    if alone := [row for row in tables.policies if "merit" in row]:
+        return Content(NOTE, tables=(merit_table(alone),), unfolded=True)
+    found: list[Json] = tables.summary.get("merit") or []
+    parts: dict[str, list[Json]] = {}
+    for row in found:
+        whose = "signal sets over training seeds" if row["level"] == "set" else "policies over trials"
+        parts.setdefault(f"{whose}, utility {row['utility']}: ", []).append(row)
+    shown = tuple(merit_table(rows, whose) for whose, rows in parts.items())
+    return Content(NOTE, tables=shown, population=BOTH) if shown else None
 
 
 def _conditions(rows: Sequence[Json]) -> list[str]:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panel_of, panels_by_utility
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content
-from lcca.evaluation.report.words.statements import capital, number
+from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
@@ -126,16 +126,18 @@ def worth(tables: RunTables) -> Content | None:
         return None
     caption = (
         "From the best policy without a header to ideals, which know all flows: what any header can be worth at most, "
-        "its bytes free. Max-min: fair rates at every moment; srpt: the flow with the fewest bytes left first. Scores "
-        "on the trials of the selected policies; of signal sets that of the baseline's policy and the mean difference "
-        "from the baseline over training seeds."
+        "its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow with the "
+        "fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of the "
+        "baseline's policy and the mean difference from the baseline over training seeds."
     )
     by_utility = {each["utility"]: [row for row in found if row["utility"] == each["utility"]] for each in found}
     return Content(caption, tables=tuple(map(_worth, by_utility.values())), population=BOTH, unfolded=True)
 
 
 def _worth(rows: Sequence[Json]) -> Table:
-    most = ", ".join(f"{number(row['worth_bits'], signed=True)} ({row['ideal']})" for row in rows)
+    most = ", ".join(
+        f"{row['ideal']} {interval(row['worth_bits'], row['worth_low'], row['worth_high'], '{:+.3f}')}" for row in rows
+    )
     head = ("", "Score, bits", *(f"Of the gap to {row['ideal']}" for row in rows))
     body = [
         (f"{whose} {each['name']}", number(each["score_bits"]), *(_share(row[key][at]) for row in rows))
@@ -143,7 +145,7 @@ def _worth(rows: Sequence[Json]) -> Table:
         for at, each in enumerate(rows[0][key])
     ]
     body += [(f"ideal {row['ideal']}", number(row["ideal_bits"]), *("" for _ in rows)) for row in rows]
-    return Table(f"Utility {rows[0]['utility']}: worth at most {most} bits above {rows[0]['rival']}", head, body)
+    return Table(f"Utility {rows[0]['utility']}: bits above {rows[0]['rival']}: {most}", head, body)
 
 
 def _ideal_of_sets(found: Json) -> Table:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.regions import inside, regions_of
+from lcca.evaluation.fabric.merit import starved
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.figures.style import (
     FAINT,
@@ -59,7 +60,7 @@ def which_header(tables: RunTables, figures: Path) -> Json | None:
     trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
     return {
         "title": title(benefits),
-        "statements": list(_statements(benefits, _gaps(tables), tables.summary.get("worth_at_most", ()))),
+        "statements": list(_statements(benefits, _gaps(tables), tables.summary)),
         "rows": [row | {"badge": BADGES[row["decision"]]} for row in rows],
         "caption": content.caption,
         "svg": inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
@@ -182,14 +183,14 @@ def _gaps(tables: RunTables) -> dict[str, float]:
     return {row["utility"]: fair[row["utility"]] - row["score_bits"] for row in rows}
 
 
-def _statements(benefits: Json, gaps: Mapping[str, float], most: Sequence[Json] = ()) -> Iterator[Statement]:
+def _statements(benefits: Json, gaps: Mapping[str, float], summary: Json) -> Iterator[Statement]:
     several = len(benefits["choices"]) > 1
     for choice in benefits["choices"]:
         yield _choice(benefits, choice, gaps.get(choice["utility"]))
         for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                text = sentence(row, benefits["baseline"], several) + _beside_ideals(row, most)
-                yield Statement(BADGES[row["decision"]], text)
+                beside = _beside_ideals(row, summary.get("worth_at_most", ())) + _starved(row, summary.get("merit", ()))
+                yield Statement(BADGES[row["decision"]], sentence(row, benefits["baseline"], several) + beside)
 
 
 def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
@@ -233,11 +234,23 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
 def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
     """Return which share of what it can be worth at most a header brings; nothing where no ideal was a contender."""
     net, said = row["net_set"]["difference"], []
-    for each in most:
-        if each["utility"] == row["utility"] and net is not None and (each["worth_bits"] or 0) > 0:
-            share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / each["worth_bits"], signed=False)
-            said.append(f"{share} of the {each['worth_bits']:.3f} bits from {each['rival']} to {each['ideal']}")
-    return f" Worth at most: with its bytes charged it closes {' and '.join(said)}." if said else ""
+    for each in (each for each in most if each["utility"] == row["utility"]):
+        worth, words = each["worth_bits"], f"from {each['rival']} to {each['ideal']}"
+        if net is None or worth is None:
+            continue
+        if worth <= row["required"]:
+            said.append(f"{worth:.3f} bits {words}, less than what it must bring")
+            continue
+        share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / worth, signed=False)
+        said.append(f"{worth:.3f} bits {words}, of which it closes {share}")
+    return f" Worth at most {'; '.join(said)}, its bytes charged." if said else ""
+
+
+def _starved(row: Json, merits: Sequence[Json]) -> str:
+    """Return what must be said beside the verdict on a header if long flows pay for it; see `starved`."""
+    named = (row["utility"], "set", row["net_set"]["B"])
+    said = [starved(each["merit"]) for each in merits if (each["utility"], each["level"], each["id"]) == named]
+    return f" {capital(said[0])}." if said and said[0] else ""
 
 
 def _percent(comparison: Json) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lcca.evaluation.fabric.merit import DECADES, PERCENTILES, starved
-from lcca.evaluation.report.words.statements import interval, number
+from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
 
 NOTE = (
@@ -16,7 +16,7 @@ NOTE = (
 )
 
 
-def merit_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def merit_table(rows: Sequence[Mapping[str, Any]], whose: str = "") -> Table:
     """Return a row per contender, of what `lcca.evaluation.fabric.summary.summary` has: the mean and its numbers."""
     sizes = [size_words(each["size_from"], each["size_to"]) for each in rows[0]["merit"]["decades"]]
     head = ["Contender", "Merit, bits", f"− {rows[0]['merit']['against']}", *sizes, ""]
@@ -36,7 +36,7 @@ def merit_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         for row in rows
     ]
     out = [words for ends in DECADES if (words := size_words(*ends)) not in sizes]
-    caption = f"Figure of merit, and −log2 of {' / '.join(PERCENTILES)} by size"
+    caption = capital(f"{whose}figure of merit, and −log2 of {' / '.join(PERCENTILES)} by size")
     return Table(caption + (f"; left out, without flows: {', '.join(out)}" if out else ""), head, body)
 
 
