@@ -45,6 +45,30 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 
+def test_ideals_are_contenders_of_a_kept_evaluation(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+    run, asked = tmp_path / "run", ("max-min", "srpt", "dctcp", "--on", scenario, "--trials", "3", "--seed", "5")
+    found = lcca("evaluate", *asked, "--json").json()
+    fair, shortest, dctcp = found["policies"]
+    assert shortest["score_bits"]["mean"] > max(fair["score_bits"]["mean"], dctcp["score_bits"]["mean"])
+    assert "queue_max_bytes" in dctcp and "queue_max_bytes" not in fair and fair["merit"]["against"] == "dctcp"
+    text = lcca("evaluate", *asked, "--out", run).out
+    assert "Figure of merit" in text and "− dctcp" in text and "largest queue" in text
+    assert lcca("report", run).status == 0
+    page = (run / "report.html").read_text()
+    assert 'id="merit"' in page and "figure of merit" in page.lower()
+    for name in ("fabric", "rates:3,5", "series:20"):
+        assert lcca("plot", run, "--figure", name, "--format", "svg", "--out", tmp_path).status == 0
+    assert set(pd.read_csv(tmp_path / "fabric.csv").policy) == {"max-min", "srpt", "dctcp"}
+    assert (
+        set(pd.read_csv(tmp_path / "rates.csv").policy) == {"dctcp"} == set(pd.read_csv(tmp_path / "series.csv").policy)
+    )
+    kept = load_run(run)
+    assert set(kept.ports.policy) == {"dctcp"} and set(kept.flows.policy) == {"max-min", "srpt", "dctcp"}
+    alone = tmp_path / "alone"
+    assert lcca("evaluate", "srpt", *asked[3:], "--out", alone).status == 0 and lcca("report", alone).status == 0
+    assert "no port records" in lcca("plot", alone, "--figure", "rates:3").err
+
+
 def test_draws_a_kept_evaluation_and_looks_into_its_first_trial(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     shutil.copy(E2E, tmp_path / "e2e.json")
     run, learnt = tmp_path / "run", str(tmp_path / "e2e.json")

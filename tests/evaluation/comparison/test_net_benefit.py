@@ -129,6 +129,21 @@ def test_nothing_is_recommended_before_the_first_look() -> None:
     assert next(_statements(said, {}, {})).text == f"{title(said)}."
 
 
+def test_beside_a_verdict_it_says_what_the_header_can_be_worth_and_who_pays() -> None:
+    row = benefit("good", 8, 0.4).to_json()
+    choice = {"utility": "default", "take": "good", "answers": ["good"], "front": ["good"]}
+    choices = [choice | {"pairs": [{"n": 5, "low": -1.0, "high": 1.0}]}]
+    most = {"utility": "default", "rival": "dctcp", "rival_bits": -1.1, "base_bits": -1.2}
+    gaps = [most | {"ideal": "max-min", "worth_bits": 0.001}, most | {"ideal": "srpt", "worth_bits": 1.0}]
+    pays = {"utility": "default", "level": "set", "id": row["net_set"]["B"], "merit": {"long_flows_percent": 12.3}}
+    said = {"baseline": "e2e", "rows": [row], "choices": choices}
+    _, told = _statements(said, {}, {"worth_at_most": gaps, "merit": [pays]})
+    share = 100 * (row["net_set"]["difference"] - 0.1)
+    assert "Worth at most 0.001 bits from dctcp to max-min, less than what it must bring; 1.000 bits" in told.text
+    assert f"of which it closes {share:.1f}".rstrip("0").rstrip(".") in told.text
+    assert told.text.endswith("Long flows pay: median slowdown from 1 MB +12 %.")
+
+
 def test_a_header_whose_signals_nothing_was_learnt_from_is_open() -> None:
     zeros = dict.fromkeys(range(12), 0.0)
     same = compare_sets("e2e", "x", zeros, zeros, utility=DEFAULT, rule=RULE, margin=REQUIRED)
