@@ -207,8 +207,7 @@ void bind_fabric(nb::module_& m) {
         "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
         "sketch_one_in"_a = 0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
-  m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a,
-        "srpt"_a = false,
+  m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "srpt"_a = false,
         "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "
         "the horizon.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;

@@ -84,8 +84,7 @@ class ShortestFirst {
 
   void fill(const std::vector<std::uint32_t>& active, const std::vector<double>& bits) {
     order_ = active;
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return bits[a] < bits[b]; });
+    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return bits[a] < bits[b]; });
     for (const std::uint32_t number : order_)
       for (const std::uint32_t link : fluids_[number].links) left_[link] = gbps_[link];
     for (const std::uint32_t number : order_) {

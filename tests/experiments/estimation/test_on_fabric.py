@@ -71,6 +71,14 @@ def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path,
         )
 
 
+def test_an_ideal_tells_of_flows_only(lcca: RunCommand, config: Path) -> None:
+    options = ("--set", "policy=srpt", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
+    found = lcca("estimate", config, "--out", config.parent / "ideal", *options, "--json").json()
+    assert 1 <= found["estimates"][0]["estimate"] < 2 and found["notes"] == [] and found["simulator"] == "fabric"
+    refused = lcca("estimate", config, "--set", "policy=srpt", "--set", "estimate={metric: queue_p99_bytes}")
+    assert refused.status == 2 and "'queue_p99_bytes' is not measured here" in refused.err
+
+
 def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) -> None:
     """The estimate is the quantile of the flows that `lcca evaluate` finds with the same simulator and seeds."""
     given = ("--set", "simulator=fluid", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")

@@ -158,7 +158,7 @@ class FabricAcc(RunConfig):
     @classmethod
     def _marked_by_acc(cls, name: str) -> str:
         found = resolve(name, "fabric").policy
-        if not isinstance(found, Transport) or found.marker or found.tuner:
+        if not isinstance(found, Transport) or found.marker or found.tuner or found.kind.ideal:
             raise ValueError(f"must be a transport without a marker or a tuner, such as dcqcn, got {name[:60]!r}")
         return name
 

@@ -37,6 +37,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import head
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.json_values import finite, finite_values
+from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 
 
@@ -111,7 +112,7 @@ def _estimated(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) 
         return _controlled(run, policy, workers, asked.control)
     if asked.method == "model-based":
         return _by_model(run, policy, workers)
-    stands_in = config.fabric is not None and not config.place.whole
+    stands_in = config.simulator != FABRIC
     notes = (f"by {config.simulator}, which stands in for the fabric",) if stands_in else ()
 
     def tell(known: Sequence[Estimating]) -> None:
