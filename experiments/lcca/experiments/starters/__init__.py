@@ -5,7 +5,7 @@ from importlib import resources
 STARTERS = {
     "signals": "which signals of the network are worth having?",
     "headers": "which header brings more than its bytes cost?",
-    "fabric": "do signals of switches help flows in a datacenter to finish sooner?",
+    "fabric-headers": "which header brings more than its bytes cost in a datacenter?",
     "drl": "what does PPO make of the signals? (needs the extra drl)",
 }
 """What each asks, by name."""
