@@ -124,7 +124,11 @@ def spoil(document, where, value):
         (["format"], ..., "format: required key is missing"),
         (["format"], True, "format: true is not known"),
         (["kind"], "rule_table", r"kind: must be one of .* found 'rule_table' \(did you mean 'rule-table'\?\)"),
-        (["kind"], ["aimd"], "kind: must be one of 'rule-table', 'mlp', 'law', 'fabric-law', 'aimd', 'fixed-window', 'fixed-rate'"),
+        (
+            ["kind"],
+            ["aimd"],
+            "kind: must be one of 'rule-table', 'mlp', 'law', 'fabric-law', 'aimd', 'fixed-window', 'fixed-rate'",
+        ),
         (["sigals"], [], r"sigals: unknown key \(did you mean 'signals'\?\)"),
         (["parameters"], {}, "parameters: unknown key"),
         (["signals"], [], "signals: must have at least 1 item"),

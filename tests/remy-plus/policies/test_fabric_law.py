@@ -15,7 +15,7 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.builders import dumbbell, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch, engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
@@ -23,7 +23,9 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.lawc import c_source
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.fabric_law import FEATURES, MOST_SIGNALS, TERMS, FabricLaw
-from lcca.remy_plus.policies.policy import compile_policy
+from lcca.remy_plus.policies.policy import WithHeader, compile_policy
+from lcca.signal_sets.headers.header import header as named_header
+from lcca.signal_sets.headers.simulated import stamping
 
 DELAY_LAW = FabricLaw.of({}, {"one": 0.14, "window": -0.05, "delay": -0.58})
 
@@ -158,6 +160,23 @@ def test_the_fabric_runs_the_law_a_reference_once_per_rtt() -> None:
     assert rates == pytest.approx([expected[at] for at in nearest], rel=1e-6)
 
 
+@pytest.mark.parametrize(("signal", "header", "form"), [("capacity", "fair-share", -1.0), ("flows", "fair-share", 0.0)])
+def test_a_header_counts_from_the_first_ack_in_the_units_of_the_line(signal: str, header: str, form: float) -> None:
+    """Alone over a link of half the line rate: its capacity is 2^−1 of it, its one flow 2^0, from the start."""
+    law = FabricLaw.of({"first": -5, "add": -8, "largest": -2}, {"one": 0.1}, {signal: (0.4, 0.0, 0.0)})
+    policy = WithHeader(law, stamping(named_header(header)))
+    topology = dumbbell(1, bottleneck_gbps=50, host_gbps=100)
+    record = engine_of(policy, FabricSettings()).run(topology, lone(4_000_000), watch=Watch(500.0, [0]))
+    sampled = record["sample_gbps"][:, 0]
+    first = next(rate for rate in sampled if 0 < rate < 100)
+    second = Second(law, 4_000_000 / (12.5 * record["base_rtt_ns"]))
+    second.ack(0.0, 1.0, [form], True)
+    expected = [second.window]
+    second.ack(0.0, 1.0, [form], True)
+    expected.append(second.window)  # the first ACK moves the reference; those that follow it go on from there
+    assert min(abs(first / (100 * each) - 1) for each in expected) < 2e-3  # the header's code
+
+
 @pytest.mark.parametrize("lossless", [True, False])
 def test_what_is_sent_arrives(lossless: bool) -> None:
     settings = FabricSettings(lossless=lossless, buffer_bytes=400_000 if lossless else 100_000, headroom_delays=3)
@@ -205,8 +224,9 @@ def test_long_flows_yield_to_short_ones_where_the_law_knows_sizes() -> None:
 def test_networks_refuse_it() -> None:
     with pytest.raises(InputError, match="runs on a fabric only"):
         compile_policy(DELAY_LAW)
-    with pytest.raises(InputError, match="runs on a fabric only"):
-        Engine(100.0).run([compile_policy(DELAY_LAW)], NetworkList([Network()]), [0], [0], [1])
+    network = Network(link_rate=2.0, rtt=20.0, senders=1, buffer=100)
+    with pytest.raises(InputError, match="runs on fabrics"):
+        Engine(100.0).run([compile_policy(DELAY_LAW, on_fabric=True)], NetworkList([network]), [0], [0], [1])
 
 
 def test_files_hold_it(tmp_path: Path) -> None:

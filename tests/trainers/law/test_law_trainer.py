@@ -58,6 +58,20 @@ def test_sets_share_the_stages_before_signals(tmp_path: Path) -> None:
     assert own.named_features.keys() == set(FEATURES) < rich.named_features.keys()
 
 
+@pytest.mark.parametrize("name", ["capacity+flows", "fair-rate", "flows"])
+def test_what_sets_share_is_the_same_whoever_trains_it(name: str, tmp_path: Path) -> None:
+    stages = [FIRST, {"trials": 100, "features": "own"}, {"trials": 60}]
+    one, other = (trainer(each, stages, shared=tmp_path / each, networks=2) for each in ("e2e", name))
+    run(one)
+    run(other)
+    assert other.state.kept[:2] == one.state.kept[:2]
+
+
+def test_signals_need_a_stage_that_looks_at_them() -> None:
+    with pytest.raises(InputError, match="none has features: all"):
+        LawConfig.model_validate({"stages": [FIRST]}).require(signal_set("link").signals)
+
+
 def test_what_is_shared_leaves_its_policies_for_every_task(tmp_path: Path) -> None:
     stages, kept = [FIRST, {"trials": 60, "features": "own"}, {"trials": 60}], dict[int, Policy]()
     first = trainer("e2e", stages, shared=tmp_path / "shared", networks=2)

@@ -6,7 +6,7 @@
  *   rate      = line rate min(1, 2^pace window)
  *   under way = 2^ahead window at most
  *
- * with n = lishort_delay map of features, from -3 to 1.5, and size = log2(bytes left / BDP) / 4. A BDP is that of the
+ * with n = linear map of features, from -3 to 1.5, and size = log2(bytes left / BDP) / 4. A BDP is that of the
  * sender's line and the fabric's base RTT; delays are in such RTTs. In C and by basic arithmetic alone, as law.h, which
  * has lcca_log2 and lcca_exp2. */
 #ifndef LCCA_FABRIC_LAW_H
@@ -60,7 +60,7 @@ static inline double lcca_fabric_size(double bdps_left) {
   return lcca_clamp(lcca_log2(lcca_max(bdps_left, 1e-9)), -4, 9) / 4;
 }
 
-/* How a signal becomes a feature, by its number in remy_plus::FabricForm. */
+/* How a signal becomes a feature, by its number in remy_plus::FabricForm; one that is not known yet counts as 0. */
 static inline double lcca_fabric_form(int form, double value) {
   switch (form) {
     case 0: /* queueing, in RTTs or BDP */

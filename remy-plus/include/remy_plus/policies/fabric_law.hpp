@@ -40,7 +40,7 @@ inline FabricForm fabric_form(Signal signal) {
   if (signal == flows) return FabricForm::flows;
   if (row.form == Form::utilisation || row.unit == "packets/µs") return FabricForm::rate;
   if (row.form == Form::rare || row.form == Form::even) return FabricForm::share;
-  return row.unit.empty() ? FabricForm::count : FabricForm::queueing;
+  return row.unit.empty() || row.form == Form::ratio ? FabricForm::count : FabricForm::queueing;
 }
 
 }  // namespace remy_plus

@@ -195,6 +195,10 @@ class LawConfig(TrainerConfig):
                 "trainer.kind: a law measures RTTs and gaps between ACKs; for sets without rtt_ratio and receive_ewma "
                 "use rplus"
             )
+        if self.inputs_of(signals) and all(stage.features != "all" for stage in self.stages):
+            raise InputError(
+                "trainer.stages: none has features: all, so that no signal of the network is ever looked at"
+            )
 
     def require_fabric(self) -> None:
         """See `TrainerConfig`: laws for fabrics are learnt there."""

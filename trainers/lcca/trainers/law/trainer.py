@@ -18,7 +18,7 @@ from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.law.config import LawConfig
-from lcca.trainers.law.forms import Features, Numbers, Terms, form_of
+from lcca.trainers.law.forms import Features, Form, Numbers, Terms, form_of
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
 
@@ -88,9 +88,9 @@ class LawTrainer:
     ) -> None:
         self.task, self.config, self.engine = task, config, engine
         self.checkpoint, self.keep = checkpoint, keep
-        self.form = form_of(task, config)
         own = tuple(name for name in task.signals if name in OWN)
         self.plain = replace(task, header=None, signals=own)
+        self.form, self.plain_form = form_of(task, config), form_of(self.plain, config)
         searched = [stage.features for stage in config.stages]
         self.alike = searched.index("all") if "all" in searched else len(searched)  # stages
         self.shared = shared if self.alike and not task.warm_start else None
@@ -160,19 +160,19 @@ class LawTrainer:
         """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
-        task = self.plain if state.stage < self.alike else self.task
+        task, form = (self.plain, self.plain_form) if state.stage < self.alike else (self.task, self.form)
         trials = StepTrials(training_trials(task, self.engine), state.step, effort)
         if state.evolution is None and state.stage == self.alike:
             self._choose_beginning(trials)
         if state.evolution is None:
-            state.terms = self.form.started(state.terms, stage)
-        numbers = self.form.numbers(state.terms, stage)
+            state.terms = form.started(state.terms, stage)
+        numbers = form.numbers(state.terms, stage)
         if state.evolution is None:
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
         population = config.population or usual_population(len(numbers.widths))
         cost = population * config.networks
         while effort.trials < STEP_TRIALS:
-            scores.append(self._generation(state.evolution, numbers, trials, population, 1 + len(scores)))
+            scores.append(self._generation(form, state.evolution, numbers, trials, population, 1 + len(scores)))
             taken = state.trials + effort.trials - state.began
             if taken >= (1 - config.averaged) * stage.trials:
                 state.evolution.count()
@@ -195,7 +195,13 @@ class LawTrainer:
             self.state.terms, self.state.features = terms, {}
 
     def _generation(
-        self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
+        self,
+        form: Form,
+        evolution: Evolution,
+        numbers: Numbers,
+        trials: StepTrials,
+        population: int,
+        number: int,
     ) -> float:
         """Move towards the better candidates; return their mean score."""
         networks, state = self.config.networks, self.state
@@ -203,7 +209,7 @@ class LawTrainer:
         half = random.standard_normal((population // 2, len(evolution.point)))
         directions = np.concatenate([half, -half])
         points = [numbers.at(point, state.terms, state.features) for point in evolution.candidates(directions)]
-        laws = [trials.compiled(self.form.law(*point)) for point in points]
+        laws = [trials.compiled(form.law(*point)) for point in points]
         skipped = trials.space.whole(self.config.check_networks) + number * trials.space.whole(networks)
         sample = trials.draw(networks, skipped)
         each = sample.scores(laws, [np.arange(networks)] * population)

@@ -19,23 +19,17 @@ class ByLaw : public WithSignals {
   ByLaw(const Frame& frame, const FabricLaw& law, int frame_bytes, bool looks_at_hops,
         std::shared_ptr<const Stamping> header)
       : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted), law_(law) {
-    const double rtt = microseconds(frame.base_rtt);
-    for (const Signal s : law_.signals) {
-      const int power = power_of_time(s);
-      const bool packets = signal_table[s].unit.starts_with("packets");
-      inputs_.push_back({s, static_cast<int>(fabric_form(s)), power > 0 ? 1 / rtt : 1.0, power < 0, packets && !power});
-    }
+    for (const Signal s : law_.signals) inputs_.push_back(input(s));
   }
 
   Told told(std::uint32_t number) const override {
     const State& state = states_[number];
-    return told_by(state.packets, state.gap, state.seeing.memory.latest_rtt());
+    return told_by(state.packets, state.gap, state.rtt);
   }
   void reserve(std::size_t flows) override { states_.resize(flows); }
 
   void start(std::uint32_t number, Flow& flow) override {
     State& state = states_[number];
-    state.seeing.memory.reset(0);
     lcca_fabric_begin(law_.law.get(), &state.flow, static_cast<double>(flow.size) / line_window(flow));
     steer(state, flow);
     flow.gbps = flow.line_gbps;  // until the first ACK
@@ -43,21 +37,14 @@ class ByLaw : public WithSignals {
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
-    std::array<double, lcca_fabric_most_signals> forms{};
-    if (!inputs_.empty() || header_) {
-      see(state.seeing, flow, ack);
-      const double rate = line_packets(flow), bdp = rate * microseconds(frame_.base_rtt);  // packets
-      for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const Input& input = inputs_[i];
-        const double value = state.seeing.memory.signals()[input.signal] * input.by;
-        forms[i] = lcca_fabric_form(input.form, input.over_rate ? value / rate : input.over_bdp ? value / bdp : value);
-      }
-    }
     const double delay =
         static_cast<double>(ack.now - ack.sent_at - flow.base_rtt) / static_cast<double>(frame_.base_rtt);
     const bool moves = ack.bytes > state.window_end;
+    state.rtt = microseconds(ack.now - ack.sent_at);
+    see(state, flow, ack);
+    state.acked_at = ack.now;
     lcca_fabric_ack(law_.law.get(), &state.flow, delay, static_cast<double>(flow.size - ack.bytes) / line_window(flow),
-                    forms.data(), moves);
+                    state.forms.data(), moves);
     if (moves) state.window_end = ack.sent;
     steer(state, flow);
   }
@@ -68,23 +55,64 @@ class ByLaw : public WithSignals {
     if (!timeout && acked < state.reduced_until) return;
     lcca_fabric_lost(law_.law.get(), &state.flow);
     state.reduced_until = flow.bytes_before(flow.next);
+    if (timeout) state.window_end = acked;
     steer(state, flow);
   }
 
  private:
+  // A signal: what carries it, its form, the power of the flow's rate (packets/µs) and of the base RTT (µs) that its
+  // unit has, and whether it is averaged over a base RTT here, as HPCC averages what two stamps say of a link.
   struct Input {
-    Signal signal;
-    int form;
-    double by;
-    bool over_rate, over_bdp;  // in units of the line's rate, of a BDP in packets
+    Signal carried;
+    int form, rates, rtts;
+    bool averaged;
   };
 
   struct State {
-    Seeing seeing;
+    Stack seen;
+    std::array<double, lcca_fabric_most_signals> values{}, forms{};  // 0 until the signal is known
+    std::uint32_t known = 0;                                         // one bit for each
     lcca_fabric_flow flow;
-    double packets = 0, gap = 0;                      // window, µs between packets
+    double packets = 0, gap = 0, rtt = 0;             // window; µs between packets; µs, latest
     std::uint64_t window_end = 0, reduced_until = 0;  // bytes
+    Time acked_at = never;
   };
+
+  static Input input(Signal signal) {
+    const SignalRow& row = signal_table[signal];
+    const FabricForm form = fabric_form(signal);
+    const int power = power_of_time(signal);
+    const bool queue = form == FabricForm::queueing && power == 0;  // packets
+    const Signal carried = row.carried == signal_count ? signal : row.carried;
+    return {carried, static_cast<int>(form), power < 0 || queue ? -1 : 0, power > 0 || queue ? -1 : 0,
+            carried == link || carried == mark || row.smoothing == Smoothing::fast};
+  }
+
+  void see(State& state, const Flow& flow, const Ack& ack) const {
+    if (inputs_.empty()) return;
+    Seen of_hops;
+    if (looks_at_hops_) {
+      const bool first = state.acked_at == never;
+      const Looked looked = look(state.seen, first, *ack.stack);
+      of_hops.values[queue] = looked.queue / frame_bytes_;
+      of_hops.values[link] = looked.link;
+      of_hops.values[available_capacity] = line_packets(flow) * (1 - looked.link);
+      of_hops.fresh = bit(queue) | (first ? 0 : bit(link) | bit(available_capacity));
+    }
+    const Seen& seen = header_ ? *ack.seen : of_hops;
+    const double base = microseconds(frame_.base_rtt), rate = line_packets(flow);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const Input& input = inputs_[i];
+      if (!(seen.fresh & bit(input.carried))) continue;
+      const std::uint32_t it = 1u << i;
+      double weight = 1;
+      if (input.averaged && state.known & it) weight = std::min(1.0, microseconds(ack.now - state.acked_at) / base);
+      state.values[i] += weight * (seen.values[input.carried] - state.values[i]);
+      state.known |= it;
+      const double scaled = state.values[i] / (input.rates ? rate : 1) / (input.rtts ? base : 1);
+      state.forms[i] = lcca_fabric_form(input.form, scaled);
+    }
+  }
 
   void steer(State& state, Flow& flow) const {
     const double window = lcca_fabric_under_way(law_.law.get(), &state.flow) * line_window(flow);

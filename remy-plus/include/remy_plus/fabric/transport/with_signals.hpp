@@ -42,6 +42,23 @@ class WithSignals : public Transport {
 
   double line_packets(const Flow& flow) const { return flow.line_gbps / 8e-3 / frame_bytes_; }  // packets/µs
 
+  // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the ACK before, or 0
+  // at the first one.
+  struct Looked {
+    double queue = 0, link = 0;
+  };
+  Looked look(Stack& before, bool first, const Stack& stack) const {
+    Looked looked;
+    for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
+      const Stamp& now = stack.stamps[hop];
+      looked.queue = std::max(looked.queue, now.queue * frame_.queue_quantum);
+      if (!first) looked.link = std::max(looked.link, between(before.stamps[hop], now, frame_).gbps / now.gbps);
+    }
+    looked.link = std::min(looked.link, 1.0);
+    before = stack;
+    return looked;
+  }
+
   // An ACK that moves `seeing` on; returns the sequence number of its packet.
   std::int64_t see(Seeing& seeing, const Flow& flow, const Ack& ack) const {
     const double now = microseconds(ack.now);
@@ -49,7 +66,11 @@ class WithSignals : public Transport {
     packet.sent = microseconds(ack.sent_at);
     packet.arrives = now;
     packet.sequence = flow.acked - 1;
-    if (looks_at_hops_) look(seeing, *ack.stack, packet);
+    if (looks_at_hops_) {
+      const Looked looked = look(seeing.seen, seeing.acknowledged < 0, *ack.stack);
+      packet.queue = static_cast<std::uint32_t>(looked.queue / frame_bytes_);
+      packet.link = looked.link;
+    }
     if (header_) {
       ByHeader net{*ack.seen};
       seeing.memory.receive(net, packet, now, seeing.acknowledged, wanted_);
@@ -74,19 +95,6 @@ class WithSignals : public Transport {
     static double spare(const remy_plus::Packet&) { return 0; }
     static double one_way_delay(const remy_plus::Packet& packet, double) { return packet.arrives - packet.sent; }
   };
-
-  void look(Seeing& seeing, const Stack& stack, remy_plus::Packet& packet) const {
-    double used = 0, queued = 0;
-    for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
-      const Stamp& now = stack.stamps[hop];
-      queued = std::max(queued, now.queue * frame_.queue_quantum);
-      if (seeing.acknowledged >= 0)
-        used = std::max(used, between(seeing.seen.stamps[hop], now, frame_).gbps / now.gbps);
-    }
-    packet.queue = static_cast<std::uint32_t>(queued / frame_bytes_);
-    packet.link = std::min(used, 1.0);
-    seeing.seen = stack;
-  }
 };
 
 }  // namespace remy_plus::fabric
