@@ -229,7 +229,7 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("trainer={kind: ppo}", "trainer.kind: ppo does not learn on fabrics; use rplus"),
+        ("trainer={kind: ppo}", "trainer.kind: ppo does not learn on fabrics; use law or rplus"),
         ("trainer={kind: rplus, mode: exact}", "trainer.prune: trials on a fabric have no shorter form"),
         ("validation.ns3={}", "validation.ns3: not on a fabric; leave it out"),
         ("per_network={}", "--set: per_network: not on a fabric"),

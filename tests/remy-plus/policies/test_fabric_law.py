@@ -224,7 +224,7 @@ def test_long_flows_yield_to_short_ones_where_the_law_knows_sizes() -> None:
 def test_networks_refuse_it() -> None:
     with pytest.raises(InputError, match="runs on a fabric only"):
         compile_policy(DELAY_LAW)
-    network = Network(link_rate=2.0, rtt=20.0, senders=1, buffer=100)
+    network = Network(0, link_rate=2.0, rtt=20.0, senders=1, buffer=100, mean_on=1000.0, mean_off=100.0, loss=0.0)
     with pytest.raises(InputError, match="runs on fabrics"):
         Engine(100.0).run([compile_policy(DELAY_LAW, on_fabric=True)], NetworkList([network]), [0], [0], [1])
 

@@ -83,7 +83,7 @@ class Task:
         from lcca.evaluation.scenarios.networks import NetworkSpace
 
         if not isinstance(self.space, NetworkSpace):
-            raise InputError("networks: this trainer does not learn on fabrics; use trainer.kind rplus")
+            raise InputError("networks: this trainer does not learn on fabrics; use trainer.kind law or rplus")
         return self.space
 
 
@@ -188,7 +188,7 @@ class TrainerConfig(Model):
         Raises:
             InputError: it cannot.
         """
-        raise InputError(f"trainer.kind: {self.kind} does not learn on fabrics; use rplus")
+        raise InputError(f"trainer.kind: {self.kind} does not learn on fabrics; use law or rplus")
 
 
 Keeper: TypeAlias = "Callable[[int, Policy], None]"
