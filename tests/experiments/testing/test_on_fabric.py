@@ -142,8 +142,10 @@ def test_what_a_header_can_be_worth_is_from_the_best_without_one_to_the_ideals(f
     fair, shortest = (each["worth_bits"] for each in most)
     assert fair < net["required"] < shortest, "dctcp is as good as max-min here: both are shown"
     page = (finished / "report.html").read_text()
-    assert "What a header can be worth at most" in page and "less than what it must bring" in page
-    assert f"Worth at most {fair:.3f} bits" in page and f"{shortest:.3f} bits from {rival} to srpt, of which" in page
+    assert "The gap to ideals" in page and "less than what it must bring" in page
+    assert (
+        f"Gap to the ideals: {fair:.3f} bits" in page and f"{shortest:.3f} bits from {rival} to srpt, of which" in page
+    )
 
 
 def test_the_figure_of_merit_is_of_all_flows_of_all_trainings(finished: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a campaign on a fabric says besides scores: what a header can be worth at most, and the figure of merit."""
+"""What a campaign on a fabric says besides scores: the gap to ideals, and the figure of merit."""
 
 from __future__ import annotations
 

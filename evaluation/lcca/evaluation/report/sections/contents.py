@@ -44,7 +44,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("trainers", "Every trainer", trainers),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
-    ("worth", "What a header can be worth at most", worth),
+    ("worth", "The gap to ideals", worth),
     ("gap", "Where the bits go", gap),
     ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", tradeoff),

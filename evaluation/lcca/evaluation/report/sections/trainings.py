@@ -120,14 +120,17 @@ def ideal(tables: RunTables) -> Content | None:
 
 
 def worth(tables: RunTables) -> Content | None:
-    """Return what a header can be worth at most on a fabric, and who closes which share; None without ideals."""
+    """Return the gap from the best policy without a header to ideals on a fabric, and who closes which share.
+
+    None without ideals.
+    """
     found: list[Json] = tables.summary.get("worth_at_most") or []
     if not found:
         return None
     caption = (
-        "From the best policy without a header to ideals, which know all flows: what any header can be worth at most, "
-        "its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow with the "
-        "fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of the "
+        "From the best policy without a header to ideals, which know all flows: about the most that any header can be "
+        "worth, its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow with "
+        "the fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of the "
         "baseline's policy and the mean difference from the baseline over training seeds."
     )
     by_utility = {each["utility"]: [row for row in found if row["utility"] == each["utility"]] for each in found}

@@ -232,18 +232,18 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
 
 
 def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
-    """Return which share of what it can be worth at most a header brings; nothing where no ideal was a contender."""
+    """Return which share of the gap to ideals a header closes; nothing of those that are no better than the rival."""
     net, said = row["net_set"]["difference"], []
     for each in (each for each in most if each["utility"] == row["utility"]):
         worth, words = each["worth_bits"], f"from {each['rival']} to {each['ideal']}"
-        if net is None or worth is None:
+        if net is None or worth is None or worth <= 0:
             continue
         if worth <= row["required"]:
             said.append(f"{worth:.3f} bits {words}, less than what it must bring")
             continue
         share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / worth, signed=False)
         said.append(f"{worth:.3f} bits {words}, of which it closes {share}")
-    return f" Worth at most {'; '.join(said)}, its bytes charged." if said else ""
+    return f" Gap to the ideals: {'; '.join(said)}, its bytes charged." if said else ""
 
 
 def _starved(row: Json, merits: Sequence[Json]) -> str:
