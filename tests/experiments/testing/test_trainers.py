@@ -311,6 +311,9 @@ def test_time_follows_from_each_trainers_budget_and_pace() -> None:
         "10, 3, 10, 3"
     )
     assert base.to_json()["budgets"]["b"] == {"amount": 100, "unit": "trials"}
+    shared = tuple(each._replace(follows=i > 1) for i, each in enumerate(trainings))
+    less = replace(base, trainings=shared, budgets={**budgets, "a": Budget(1000, "trials", "stages", 400)})
+    assert less.cpu_parts["training"] == ("trainers.a.stages", pytest.approx(13), pytest.approx(22)), "shared once"
 
 
 def test_trainings_go_on_from_their_own_trainer_alone(tmp_path: Path) -> None:

@@ -113,10 +113,18 @@ class LearningRow:
 
 
 class Budget(NamedTuple):
-    """What a training may take: it ends with the step that uses it up."""
+    """What a training may take: it ends with the step that uses it up.
+
+    Attributes:
+        amount: in its unit.
+        key: of the configuration, that it follows from.
+        shared: part of the amount that trainings of equal `Learner.shared_key` take once for all of them.
+    """
 
     amount: int
     unit: str
+    key: str = "budget_trials"
+    shared: int = 0
 
 
 class TrainerConfig(Model):

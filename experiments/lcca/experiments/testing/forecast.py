@@ -61,12 +61,19 @@ class End:
 
 
 class Training(NamedTuple):
-    """A training that there may be; its key, whether it is done already, and the name of its trainer."""
+    """A training that there may be.
+
+    Attributes:
+        done: whether the cache has it.
+        trainer: its name.
+        follows: whether another one, that is not done either and comes before it, leaves it what they share.
+    """
 
     id: str
     key: str
     done: bool
     trainer: str = ""
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,11 @@ class Forecast:
     def _to_train_s(self, name: str) -> list[float]:
         """Return the CPU seconds of a trainer's trainings that are not done yet, least and most."""
         own = [[each for each in self.trainings[: end.trainings] if each.trainer == name] for end in self.ends]
-        return [self._training_s(name) * sum(not each.done for each in part) for part in own]
+        return [sum(self._training_s(each) for each in part if not each.done) for part in own]
 
-    def _training_s(self, name: str) -> float:
-        return self.budgets[name].amount * self.paces[name]
+    def _training_s(self, training: Training) -> float:
+        budget = self.budgets[training.trainer]
+        return (budget.amount - budget.shared * training.follows) * self.paces[training.trainer]
 
     @property
     def cpu_parts(self) -> dict[str, tuple[str, float, float]]:
@@ -122,10 +130,11 @@ class Forecast:
         pace, last = self.trial_cpu_s, self.ends[1]
         training_s = {name: self._to_train_s(name) for name in self.budgets}
         dearest = max(training_s, key=lambda name: training_s[name][1])
+        of_training = f"trainers.{dearest}" if dearest else "trainer"
         driver = "test.per_training_seed" if 2 * last.of_trainings >= last.tests - last.validation else "test.pairs"
         parts = {
             "training": (
-                f"trainers.{dearest}.budget_trials" if dearest else "trainer.budget_trials",
+                f"{of_training}.{self.budgets[dearest].key}",
                 [sum(ends) for ends in zip(*training_s.values(), strict=True)],
             ),
             "validation": ("validation.networks", [end.validation * pace for end in self.ends]),
@@ -156,7 +165,7 @@ class Forecast:
         seconds, begin = 0.0, 0
         for size in self.groups:
             group = self.trainings[begin : min(begin + size, last)]
-            open_ = [self._training_s(each.trainer) for each in group if not each.done]
+            open_ = [self._training_s(each) for each in group if not each.done]
             seconds += _in_lanes(open_, lanes) if lanes > 1 else sum(open_) / self.jobs
             begin += size
         return seconds
@@ -164,7 +173,7 @@ class Forecast:
     def _budgets(self) -> dict[str, Any]:
         if "" in self.budgets:
             return {"budget": self.budgets[""].amount, "unit": self.budgets[""].unit}
-        return {"budgets": {name: each._asdict() for name, each in self.budgets.items()}}
+        return {"budgets": {name: {"amount": each.amount, "unit": each.unit} for name, each in self.budgets.items()}}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -205,8 +214,13 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     most = max(by_rules)
     elsewhere = [trial_cpu_s(config, most, each.space(config.networks)) for each in config.generalisation]
     slower = [max(each - by_rules[most], 0.0) for each in elsewhere]
+    begun, trainings = set[str](), list[Training]()
+    for each, key in keys:
+        done, shared = cache.file(key) is not None, each.shared_key(config)
+        trainings.append(Training(each.id, key, done, each.trainer, not done and shared in begun))
+        begun |= set() if done else {shared}
     return Forecast(
-        tuple(Training(each.id, key, cache.file(key) is not None, each.trainer) for each, key in keys),
+        tuple(trainings),
         {name: each.budget for name, each in config.named_trainers.items()},
         {name: by_rules[each.rules] for name, each in config.named_trainers.items()},
         (_end(config, config.seed_steps[0], False, slower), _end(config, config.seeds, True, slower)),

@@ -209,6 +209,14 @@ class LawConfig(TrainerConfig):
         return len(self.stages)
 
     @property
+    def rules(self) -> int:
+        """A law takes about as long as a table of so many (`benchmarks/README.md`, Laws)."""
+        return 32
+
+    @property
     def budget(self) -> Budget:
         """Trials of all stages."""
-        return Budget(sum(stage.trials for stage in self.stages), "trials")
+        alike = [stage.features for stage in self.stages]
+        until = alike.index("all") if "all" in alike else len(alike)
+        trials = [stage.trials for stage in self.stages]
+        return Budget(sum(trials), "trials", "stages", sum(trials[:until]))

@@ -129,9 +129,9 @@ def worth(tables: RunTables) -> Content | None:
         return None
     caption = (
         "From the best policy without a header to ideals, which know all flows: about the most that any header can be "
-        "worth, its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow with "
-        "the fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of the "
-        "baseline's policy and the mean difference from the baseline over training seeds."
+        "worth, its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow "
+        "with the fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of "
+        "the baseline's policy and the mean difference from the baseline over training seeds."
     )
     by_utility = {each["utility"]: [row for row in found if row["utility"] == each["utility"]] for each in found}
     return Content(caption, tables=tuple(map(_worth, by_utility.values())), population=BOTH, unfolded=True)
