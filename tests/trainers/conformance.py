@@ -119,7 +119,8 @@ class TrainerConformance:
         assert unbroken.used == sorted(unbroken.used)
 
     def test_the_budget_ends_the_training(self, unbroken: Training) -> None:
-        amount, unit = unbroken.config.budget
+        budget = unbroken.config.budget
+        amount, unit = budget.amount, budget.unit
         assert unit and all(used < amount for used in unbroken.used[:-1])
         assert 0.8 * amount <= unbroken.used[-1]
         assert unit != "trials" or unbroken.used[-1] <= 1.01 * amount
