@@ -48,9 +48,7 @@ FORMED  }
 
 _USE_FABRIC = """
 /* Of one flow; flow.window in BDP. */
-typedef struct {
-  lcca_fabric_flow flow;
-} law_state;
+typedef struct { lcca_fabric_flow flow; } law_state;
 
 /* The flow begins, at line rate. Times are in base RTTs of the fabric, bytes in BDP of the line's rate in one. */
 void law_start(law_state* state, double bdps_left) { lcca_fabric_begin(&the_law, &state->flow, bdps_left); }
@@ -89,7 +87,7 @@ def _fabric_source(law: FabricLaw) -> str:
     head = "/* A control law of lcca for fabrics. Compile with -ffp-contract=off. */\n"
     numbers = _row([*law.features, *(value for row in law.coefficients for value in row)])
     the_law = f"\nstatic const lcca_fabric_law the_law = {{{_row(law.terms)}, {numbers}, {len(law.inputs)}}};\n"
-    forms = [_core.fabric_form(name) for name in law.inputs]
+    forms = map(_core.fabric_form, law.inputs)
     formed = [f"  forms[{i}] = lcca_fabric_form({form}, signals[{i}]);\n" for i, form in enumerate(forms)]
     named = ", ".join(f"[{i}] {name}" for i, name in enumerate(law.inputs)) or "nothing"
     use = _USE_FABRIC.replace("SIGNALS", named).replace("FORMED", "".join(formed) or "  (void)signals;\n")

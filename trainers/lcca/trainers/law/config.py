@@ -195,7 +195,7 @@ class LawConfig(TrainerConfig):
                 "trainer.kind: a law measures RTTs and gaps between ACKs; for sets without rtt_ratio and receive_ewma "
                 "use rplus"
             )
-        if self.inputs_of(signals) and all(stage.features != "all" for stage in self.stages):
+        if self.inputs_of(signals) and self.alike == len(self.stages):
             raise InputError(
                 "trainer.stages: none has features: all, so that no signal of the network is ever looked at"
             )
@@ -216,7 +216,10 @@ class LawConfig(TrainerConfig):
     @property
     def budget(self) -> Budget:
         """Trials of all stages."""
-        alike = [stage.features for stage in self.stages]
-        until = alike.index("all") if "all" in alike else len(alike)
         trials = [stage.trials for stage in self.stages]
-        return Budget(sum(trials), "trials", "stages", sum(trials[:until]))
+        return Budget(sum(trials), "trials", "stages", sum(trials[: self.alike]))
+
+    @property
+    def alike(self) -> int:
+        """How many stages there are before the first one of all features: the same for all signal sets."""
+        return next((at for at, stage in enumerate(self.stages) if stage.features == "all"), len(self.stages))

@@ -91,9 +91,7 @@ class LawTrainer:
         own = tuple(name for name in task.signals if name in OWN)
         self.plain = replace(task, header=None, signals=own)
         self.form, self.plain_form = form_of(task, config), form_of(self.plain, config)
-        searched = [stage.features for stage in config.stages]
-        self.alike = searched.index("all") if "all" in searched else len(searched)  # stages
-        self.shared = shared if self.alike and not task.warm_start else None
+        self.shared = shared if self.config.alike and not task.warm_start else None
         self.state = self._begin()
 
     def _begin(self) -> LawState:
@@ -111,7 +109,7 @@ class LawTrainer:
     def _warm(self, start: WarmStart) -> LawState:
         """Return the state after the stages that sets share, at a law whose signals are some of the task's."""
         terms, features = self.form.numbers_of(start.policy)
-        stage = min(self.alike, len(self.config.stages) - 1)
+        stage = min(self.config.alike, len(self.config.stages) - 1)
         return LawState(terms, features, stage=stage, step=start.step)
 
     @property
@@ -151,7 +149,7 @@ class LawTrainer:
             self.keep(stage, self.policy)
             state.kept.append((state.terms, state.features))
             state.began = state.trials
-            if state.stage == self.alike and self.shared is not None:
+            if state.stage == self.config.alike and self.shared is not None:
                 state.save(self.shared, SHARED)
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
@@ -160,9 +158,9 @@ class LawTrainer:
         """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
-        task, form = (self.plain, self.plain_form) if state.stage < self.alike else (self.task, self.form)
+        task, form = (self.plain, self.plain_form) if state.stage < self.config.alike else (self.task, self.form)
         trials = StepTrials(training_trials(task, self.engine), state.step, effort)
-        if state.evolution is None and state.stage == self.alike:
+        if state.evolution is None and state.stage == self.config.alike:
             self._choose_beginning(trials)
         if state.evolution is None:
             state.terms = form.started(state.terms, stage)
