@@ -269,6 +269,11 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             r"s\.yaml:\d+: switch\.ack_priority: must be below switch\.priorities \(2\), got 2",
         ),
         ({"switch": {"priorities": 9}}, r"s\.yaml:\d+: switch\.priorities: must be <= 8, found 9"),
+        ({"switch": {"class_bytes": "50 kB"}}, r"s\.yaml:\d+: switch\.class_bytes: needs switch\.priorities above 1"),
+        (
+            {"workload": {**POISSON, "priority": 1}, "switch": {"priorities": 2, "class_bytes": 5e4}},
+            r"s\.yaml:12: workload\.priority: excludes switch\.class_bytes: leave one of them out",
+        ),
         ({"topology": 5}, r"s\.yaml:2: topology: must be keys with values"),
         ({"workload": "trace"}, r"s\.yaml:7: workload: must be keys with values"),
         ({"workload": {"kind": "mix", "parts": [3]}}, r"s\.yaml:\d+: workload\.parts\.0: must be keys with values"),
@@ -289,6 +294,20 @@ def test_classes_of_a_scenario(tmp_path: Path) -> None:
     flows = found.flows(1)
     assert set(flows.priority[flows.size_bytes == 9]) == {2} and not flows.priority[flows.size_bytes != 9].any()
     assert (found.settings().priorities, found.settings().ack_priority) == (3, 1)
+
+
+def test_classes_by_size(tmp_path: Path) -> None:
+    """floor(log2(size / 50 kB)) + 1 from 50 kB on, by whole numbers: how often the limit can be doubled."""
+    switch = {"priorities": 8, "class_bytes": "50 kB"}
+    sizes = [1, 49_999, 50_000, 99_999, 100_000, 3_199_999, 3_200_000, 10**9]
+    trace = "".join(f"{i},0,1,{size},{i}\n" for i, size in enumerate(sizes))
+    (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n" + trace)
+    assert read_scenario(written(tmp_path, workload=TRACE, switch=switch)).flows(1).priority.tolist() == [
+        0, 0, 1, 1, 2, 6, 7, 7,
+    ]  # fmt: skip
+    flows = read_scenario(written(tmp_path, switch=switch)).flows(3)
+    by_hand = [min(sum(50_000 * 2**k <= size for k in range(30)), 7) for size in flows.size_bytes.tolist()]
+    assert flows.priority.tolist() == by_hand and len(set(by_hand)) > 4
 
 
 def test_classes_need_headroom_each(tmp_path: Path) -> None:

@@ -156,6 +156,8 @@ class FabricScenario(Model):
         for keys, part in self.parts:
             if part.priority >= self.switch.priorities:
                 yield (*keys, "priority"), few_classes(part.priority, self.switch.priorities)
+            if part.priority and self.switch.class_bytes is not None:
+                yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
         yield from self._problems_of_workload(fabric)
 
     def _problems_of_workload(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
@@ -194,7 +196,12 @@ class FabricScenario(Model):
             seed: of the trial.
             network: number of the network, where several scenarios are one space.
         """
-        return self.workload.draw(self.fabric, Streams(seed, network), self.end_ns)
+        return self.switch.classed(self.workload.draw(self.fabric, Streams(seed, network), self.end_ns))
+
+    @property
+    def classed(self) -> bool:
+        """Whether flows have several classes, or one that is not the first."""
+        return self.switch.class_bytes is not None or any(part.priority for _, part in self.parts)
 
     @property
     def has_rounds(self) -> bool:

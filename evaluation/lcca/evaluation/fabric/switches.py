@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_ser
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers, problem_at, raise_problems
 from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.switches.markers import MARKERS, Marking, marking
@@ -67,12 +69,14 @@ class SwitchModel(Model):
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays
             (HPCC's simulator has three).
         priorities: classes of traffic, 0 first: each has its own queues, thresholds, headroom and pauses.
+        class_bytes: a flow's class is by its size: 0 below so many bytes, one more for each doubling, at most the last
+            (as hosts set code points); the workload's `priority` if left out.
         ack_priority: the class of ACKs; that of their data if left out (HPCC's simulator can put them first).
         marker: which packets are marked; each transport's own if left out.
         mark_at: where a packet is marked: as it leaves the queue or as it joins it.
     """
 
-    units: ClassVar[Mapping[str, str]] = {"buffer_bytes_per_port": "bytes"}
+    units: ClassVar[Mapping[str, str]] = {"buffer_bytes_per_port": "bytes", "class_bytes": "bytes"}
 
     buffer_bytes: float = Field(default=32 * 2**20, gt=0)
     buffer_bytes_per_port: float | None = Field(default=None, gt=0)
@@ -80,14 +84,16 @@ class SwitchModel(Model):
     alpha: float = Field(default=0.125, gt=0)
     headroom_delays: float = Field(default=3, ge=0)
     priorities: int = Field(default=1, ge=1, le=8)
+    class_bytes: float | None = Field(default=None, gt=0)
     ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue"] = "dequeue"
 
     @model_serializer(mode="wrap")
-    def _one_buffer(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the buffer that does not count."""
+    def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the buffer that does not count, and classes by size where there are none."""
         others = {"buffer_bytes", "buffer_bytes_per_port"} - {self.buffer_key}
+        others |= {"class_bytes"} if self.class_bytes is None else set()
         return {key: value for key, value in content(self).items() if key not in others}
 
     @model_validator(mode="after")
@@ -108,7 +114,17 @@ class SwitchModel(Model):
     def _is_a_class(self) -> SwitchModel:
         if self.ack_priority is not None and self.ack_priority >= self.priorities:
             raise_problems("switch", [problem_at(("ack_priority",), few_classes(self.ack_priority, self.priorities))])
+        if self.class_bytes is not None and self.priorities == 1:
+            raise_problems("switch", [problem_at(("class_bytes",), "needs switch.priorities above 1")])
         return self
+
+    def classed(self, flows: FabricFlows) -> FabricFlows:
+        """Return flows in the classes of their sizes; as they are without `class_bytes`."""
+        if self.class_bytes is None:
+            return flows
+        # frexp: size / class_bytes = m 2^e, 0.5 <= m < 1, so that e is exact at powers of two.
+        doublings = np.frexp(flows.size_bytes / self.class_bytes)[1]
+        return replace(flows, priority=np.clip(doublings, 0, self.priorities - 1).astype(np.int32))
 
     def settings(self) -> dict[str, Any]:
         """Return the engine's settings."""

@@ -277,7 +277,7 @@ def require_runs(scenario: FabricScenario, name: str, engine: FabricEngine, util
     scenario.require_telemetry(engine.telemetry_bytes, name)
     if not engine.ideal:
         return
-    require_fluid(engine, scenario.has_rounds, any(part.priority for _, part in scenario.parts))
+    require_fluid(engine, scenario.has_rounds, scenario.classed)
     if utility.of.needs == "ports":
         raise InputError(f"{utility.name}: scores ports, which {name} has not: it is an ideal; leave it out")
 
