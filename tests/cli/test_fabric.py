@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.experiments import load_run
+from lcca.api import load_run
 from lcca.experiments.runs.seeds import derive
 
 E2E = Path(__file__).parents[2] / "configs" / "policies" / "e2e.json"

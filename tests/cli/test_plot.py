@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lcca.api import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
-from lcca.experiments import load_run
 
 from ..conftest import RunCommand
 

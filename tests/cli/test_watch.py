@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lcca.api import load_run
 from lcca.cli.commands.results import watch
 from lcca.cli.main import main
 from lcca.evaluation.trials.stored import write_state
-from lcca.experiments import load_run
 
 SPACE = str(Path(__file__).parents[2] / "configs" / "networks" / "default.yaml")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lcca.api import compare, evaluate, rank
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
-from lcca.experiments import compare, evaluate, rank
 from lcca.inputs.errors import InputError
 
 SPACE = """\

@@ -73,7 +73,7 @@ class Runnable:
         return () if self.path and self.path.suffix == ".json" else tuple(self.file.provenance.get("notes", ()))
 
 
-def resolve(name: str, place: Place, *, charged: bool = True) -> Runnable:
+def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runnable:
     """Return what a name means at a place; see the module for the names.
 
     Args:

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[d
 pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 pytest.importorskip("lcca.ns3", reason="lcca-ns3 is not installed: make ns3")
 
-from lcca.experiments import acc, load_run
+from lcca.api import acc, load_run
 from lcca.experiments.ecn import incast
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
 from lcca.experiments.ecn.incast import FRESH, TRAINING, Controller, InNs3, always, learnt_by

@@ -10,10 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[drl]'")
 pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
+from lcca.api import acc, load_run  # noqa: E402
 from lcca.evaluation.fabric.space import FabricTrials  # noqa: E402
 from lcca.evaluation.trials.blocks import Block  # noqa: E402
 from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
-from lcca.experiments import acc, load_run  # noqa: E402
 from lcca.experiments.ecn.config import FabricAcc  # noqa: E402
 from lcca.experiments.ecn.fabric import train_acc  # noqa: E402
 from lcca.experiments.studies.config import StudyConfig  # noqa: E402

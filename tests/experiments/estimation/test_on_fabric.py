@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from lcca.experiments import load_run
+from lcca.api import load_run
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs.seeds import derive
 

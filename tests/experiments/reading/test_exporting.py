@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lcca.api import load_run
 from lcca.evaluation.trials.loaded_run import TABLES
 from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
-from lcca.experiments import load_run
 from lcca.experiments.reading.exporting import latex
 
 from ...conftest import RunCommand

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from lcca.api import load_run
 from lcca.evaluation.report.words.headline import headline
 from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_json, write_state
-from lcca.experiments import load_run
 from lcca.experiments.reading.difference import difference
 from lcca.experiments.reading.listing import runs_in
 from lcca.inputs.errors import InputError

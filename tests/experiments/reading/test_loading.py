@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from lcca.api import load_run
 from lcca.cli.main import main
 from lcca.evaluation.trials.running import NETWORK_COLUMNS
 from lcca.evaluation.trials.stored import write_state
-from lcca.experiments import load_run
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from lcca.api import load_run
 from lcca.evaluation.trials.layout import part_file, part_name
 from lcca.evaluation.trials.loaded_run import TABLES
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import RunTables
-from lcca.experiments import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import digest_file
 

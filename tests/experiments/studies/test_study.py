@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import lcca.evaluation.fabric.space as source
+from lcca.api import load_run
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments import load_run
 from lcca.experiments.recipes.study import study, trials_on
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.questions import agreement

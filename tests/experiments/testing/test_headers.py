@@ -222,7 +222,7 @@ def state(checkpoint: Path) -> Any:
 @pytest.mark.full
 @pytest.mark.usefixtures("no_report")
 def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
-    from lcca.experiments import sweep
+    from lcca.api import sweep
 
     quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.optimise=[pacing]"]
     config = read_campaign(campaign, quick)

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from lcca.api import load_run
 from lcca.cli.main import main
-from lcca.experiments import load_run
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 

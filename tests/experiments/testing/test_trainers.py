@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lcca.api import load_run
 from lcca.evaluation.comparison.sets import DEPENDS, mixture, trainers_remark
 from lcca.evaluation.report.words.headline import answer
 from lcca.evaluation.settling.rules import SettlingRule
@@ -19,7 +20,6 @@ from lcca.evaluation.settling.sequence import half_width
 from lcca.evaluation.trials.policy_names import words_of
 from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT
-from lcca.experiments import load_run
 from lcca.experiments.campaign.config import MOST_TRAINERS, read_campaign
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import in_groups, learners

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.experiments import tune
+from lcca.api import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.validation import read_with_files, validate

@@ -60,6 +60,9 @@ class LoadedRun:
         self.path = Path(path)
         self.manifest = run_manifest(self.path)
 
+    def __repr__(self) -> str:
+        return f"LoadedRun({str(self.path)!r}): {self.manifest['kind']}, {self.manifest['state']}"
+
     @cached_property
     def config_text(self) -> str:
         """The configuration with everything filled in, as YAML; empty where the run has none yet."""
@@ -117,12 +120,12 @@ class LoadedRun:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """A row per flow of an estimation; `lcca.experiments.load_run` has those of an evaluation on a fabric, too."""
+        """A row per flow of an estimation; `lcca.api.load_run` has those of an evaluation on a fabric, too."""
         return self._parts[1]
 
     @cached_property
     def ports(self) -> pd.DataFrame:
-        """A row per directed port and trial of an evaluation on a fabric, as `lcca.experiments.load_run` has them."""
+        """A row per directed port and trial of an evaluation on a fabric, as `lcca.api.load_run` has them."""
         return pd.DataFrame()
 
     @cached_property

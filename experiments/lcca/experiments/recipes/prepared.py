@@ -26,7 +26,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import json_value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """What an experiment has found.
 
@@ -51,6 +51,17 @@ class Result:
         """Return the verdicts, a line each."""
         found = [each.to_json() for each in self.comparisons] or self.content.get("comparisons", [])
         return "\n".join(map(_line, found)) or f"{len(self.rows)} trials"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the verdicts as a table, for notebooks."""
+        found = [each.to_json() for each in self.comparisons] or self.content.get("comparisons", [])
+        shown = [name for name in _SHOWN if any(name in each for each in found)]
+        return pd.DataFrame(found, columns=shown).to_html(index=False, float_format="{:.3f}".format)
+
+
+_SHOWN = ("A", "B", "condition", "verdict", "difference", "low", "high", "unit", "utility", "n")
 
 
 def _line(found: Mapping[str, Any]) -> str:

@@ -1,0 +1,126 @@
+"""Writes the tables of results into pages, between marks, from the summaries in `results/reference`.
+
+`python docs/hooks/results.py` writes them; a test compares. A table stands between `<!-- results NAME -->` and
+`<!-- end -->`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "results" / "reference"
+PLACE = re.compile(r"(<!-- results ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NAMES = {
+    **{"e2e": "E2E", "link": "Link", "queue": "Queue", "link+queue": "Link+Queue", "flows": "number of flows"},
+    **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
+}
+MINUS = str.maketrans("-", "−")
+
+Row = Mapping[str, Any]
+
+
+def written(text: str) -> str:
+    """Return a page with its tables of results written anew."""
+    return PLACE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", text)
+
+
+def pages() -> list[Path]:
+    """Return the pages that may have such tables."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return a summary."""
+    found: dict[str, Any] = json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def compared(summary: Row) -> dict[str, Row]:
+    """Return the set-level comparisons with the baseline by signal set."""
+    first = summary["signal_sets"][0]["name"]
+    found = [each for each in summary["comparisons"] if each["level"] == "set" and each.get("phase", "test") == "test"]
+    return {each["B"]: each for each in found if each["A"] == first}
+
+
+def bits(low: float, high: float, middle: float | None = None) -> str:
+    """Return an interval in bits, with its middle."""
+    text = f"[{low:+.3f}, {high:+.3f}]"
+    return (text if middle is None else f"{middle:+.3f} {text}").translate(MINUS)
+
+
+def sets(name: str) -> str:
+    """Return signal sets over training seeds, against the baseline."""
+    summary = read(name)
+    against, rows = compared(summary), []
+    for each in summary["signal_sets"]:
+        row = against.get(each["name"])
+        score = f"{each['score_bits']:.3f} ({each['score_bits_sd']:.3f})".translate(MINUS)
+        cells = ["", "", ""]
+        if row:
+            percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %".translate(MINUS)
+            cells = [bits(row["low"], row["high"], row["difference"]), percent, f"**{row['verdict']}**"]
+        rows.append([NAMES.get(each["name"], f"`{each['name']}`"), score, f"{len(each['scores_bits'])}", *cells])
+    return table(("signal set", "score, bits (SD)", "seeds", "against E2E", "as throughput", "verdict"), rows)
+
+
+def learners() -> str:
+    """Return what sets are worth to laws and to tables."""
+    laws, tables = (compared(read(name)) for name in ("signals", "signals-tables"))
+    rows = [
+        [NAMES[name], *(cell for one in (laws[name], tables[name]) for cell in (_worth(one), one["verdict"]))]
+        for name in laws
+    ]
+    return table(("signal set", "laws: against E2E, bits", "", "rule tables: against E2E, bits", ""), rows)
+
+
+def headers(name: str) -> str:
+    """Return headers by their net benefit over training seeds."""
+    summary = read(name)
+    benefit = summary["net_benefit"]
+    scores = {
+        each["name"]: f"{each['score_bits']:.3f} ({each['score_bits_sd']:.3f})" for each in summary["signal_sets"]
+    }
+    own = [each for each in benefit["rows"] if each.get("net_set")]
+    rows = [["none (E2E)", "", scores[benefit["baseline"]].translate(MINUS), "", "", "", ""]]
+    for each in sorted(own, key=lambda each: -each["net_set"]["difference"]):
+        net, gross, cost = each["net_set"], each["gross_set"], each["cost_set"]
+        paid = f"{cost['difference']:+.3f}".translate(MINUS) if cost else "0"
+        score = scores[each["header"]].translate(MINUS)
+        first = (
+            f"`{each['header']}`",
+            f"{each['wire_bytes']:g}",
+            score,
+            f"{gross['difference']:+.3f}".translate(MINUS),
+        )
+        rows.append([*first, paid, bits(net["low"], net["high"], net["difference"]), f"**{each['decision']}**"])
+    return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
+
+
+def _worth(row: Row) -> str:
+    return bits(row["low"], row["high"], row["difference"])
+
+
+def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table of Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "quickstart": lambda: sets("quickstart"),
+    "signals": lambda: sets("signals"),
+    "signals-tables": lambda: sets("signals-tables"),
+    "learners": learners,
+    "fabric-headers": lambda: headers("fabric-headers"),
+    "headers-quickstart": lambda: headers("headers-quickstart"),
+}
+
+if __name__ == "__main__":
+    for page in pages():
+        old = page.read_text(encoding="utf-8")
+        if (new := written(old)) != old:
+            page.write_text(new, encoding="utf-8")
+            print(f"wrote {page.relative_to(ROOT)}")
