@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
@@ -191,6 +192,14 @@ def test_without_ns3_the_error_says_how_to_install_it(case: str, monkeypatch: py
             gymnasium.make(CASES[case][0])
     finally:
         ns3_module.installed.cache_clear()
+
+
+def test_gymnasium_knows_the_ids_without_an_import() -> None:
+    """By the entry point ``gymnasium.envs`` of the installed distribution, in a process that imports no `lcca`."""
+    code = "import gymnasium, sys; print([name for name in gymnasium.registry if name.startswith('lcca/')])"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert done.stdout == f"{list(ENVIRONMENTS)}\n", done.stderr
+    assert not done.stderr
 
 
 @pytest.mark.parametrize(

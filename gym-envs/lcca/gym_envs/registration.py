@@ -1,4 +1,4 @@
-"""The environments' ids: importing this registers them with Gymnasium (``pip install 'lcca[drl]'``)."""
+"""The environments' ids, which Gymnasium knows where `lcca` is installed (entry point ``gymnasium.envs``)."""
 
 from __future__ import annotations
 
@@ -18,5 +18,8 @@ ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/Ns3Gym-v0": ("lcca.gym_envs.ns3gym.remote:RemoteSimulation", None),
 }
 
-for name, (single, vector) in ENVIRONMENTS.items():
-    register(name, entry_point=single, vector_entry_point=vector)
+
+def register_all() -> None:
+    """Register all ids; Gymnasium calls this as it is imported."""
+    for name, (single, vector) in ENVIRONMENTS.items():
+        register(name, entry_point=single, vector_entry_point=vector)
