@@ -38,7 +38,7 @@ def test_runs_are_found_at_any_depth_but_not_inside_of_others(lcca: RunCommand, 
     sweep, costs = lines["copied"], load_run(copied).costs
     assert (sweep.kind, sweep.name, sweep.state) == ("sweep", "tiny", "complete")
     assert sweep.cpu_s == pytest.approx(costs["cpu_s"].sum()) and sweep.trials == costs["trials"].sum()
-    assert sweep.headline.startswith("Selected policies against loss+rtt")
+    assert sweep.headline == "Nothing is settled yet: 2 of at least 5 training seeds"
     assert lines["bad"].state == "damaged" and "does not match its digest" in lines["bad"].headline
     assert (lines["grid/point"].state, lines["grid/point"].headline) == ("begun", "")
     told = lcca("runs", tmp_path, "--json").json()["runs"]
@@ -65,10 +65,10 @@ ESTIMATE = {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantil
         ({"estimates": [ESTIMATE]}, "fct p99 2 [unbounded, 3]"),
         ({"comparisons": [{"A": "default", "B": "tuned", "verdict": "better"}]}, "tuned: better"),
         ({"comparisons": [{"A": "a", "B": name, "verdict": "better"} for name in "bc"]}, "2 better"),
-        ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
+        ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "Take ecn"),
         (
             {"net_benefit": {"choices": [{"utility": "u", "take": "e2e", "pairs": [{"n": 2, "low": None}]}]}},
-            "u: open, no recommendation yet: 2 of at least 5 training seeds",
+            "No recommendation yet: 2 of at least 5 training seeds",
         ),
         ({}, ""),
         ({"agreement": [{"metric": "score_bits", "verdict": "agree within 0.1"}]}, "1 of 1 mean scores agree"),

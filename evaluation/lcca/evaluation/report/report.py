@@ -141,8 +141,7 @@ def _of_level(point: Json, level: str) -> list[Json]:
 
 def _context(tables: RunTables, sections: Sequence[Section], which: Json | None) -> Json:
     comparisons = [with_condition(each) for each in tables.comparisons]
-    whose = "Selected policies" if tables.has_trainings else "Policies"
-    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies}, whose)
+    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     ranked = any("best_rank" in policy for policy in tables.policies)
     title = found.title if comparisons and not ranked else headline(tables.summary) or found.title
     size = packet_bytes_of(tables.config)

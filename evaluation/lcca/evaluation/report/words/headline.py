@@ -13,6 +13,7 @@ from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
     SIGNS,
     SIZES,
+    capital,
     counted_units,
     counts,
     listed,
@@ -54,21 +55,18 @@ class Answer:
     policies_summed_up: str
 
 
-def answer(
-    comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None, whose: str = "Selected policies"
-) -> Answer:
+def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None) -> Answer:
     """Return the answer of a run from its comparisons (JSON records).
 
     Args:
         comparisons: the records.
         signal_sets: signal set by policy id; the title names policies by them.
-        whose: what the title calls policies.
     """
     several = len({each["utility"] for each in comparisons}) > 1
     sets = [each for each in comparisons if each["level"] == "set"]
     policies = [each for each in comparisons if each["level"] == "policy"]
     return Answer(
-        title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies], whose),
+        title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies]),
         sets=tuple(Statement(each["verdict"], _sentence(each, several)) for each in sets),
         policies=tuple(Statement(each["verdict"], _sentence(each, several)) for each in policies),
         policies_summed_up=summed_up(policies),
@@ -80,8 +78,9 @@ def headline(result: Json) -> str:
     comparisons, policies = result.get("comparisons", []), result.get("policies", [])
     if choices := result.get("net_benefit", {}).get("choices"):
         notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
-        said = {each["utility"]: f"{each['take']} recommended" for each in choices}
-        return "; ".join(f"{name}: {f'open, {note}' if note else said[name]}" for name, note in notes.items())
+        said = {each["utility"]: notes[each["utility"]] or f"take {each['take']}" for each in choices}
+        alone = len(said) == 1
+        return capital("; ".join(words if alone else f"{name}: {words}" for name, words in said.items()))
     if "signal_sets" in result:
         names = {each["id"]: each["signal_set"] for each in policies}
         return answer([each for each in comparisons if each["phase"] == TEST], names).title
@@ -127,22 +126,37 @@ def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
     return {**comparison, "A": names.get(a, a), "B": names.get(b, b)}
 
 
-def _title(sets: Sequence[Json], policies: Sequence[Json], whose: str) -> str:
-    if any(each["verdict"] != NOT_SETTLED for each in sets):
-        return f"Signal sets{_against(sets)}: {summed_up(sets)}"
-    if not policies:
-        return "Nothing is settled yet" if sets else "Nothing was compared"
-    if not sets:
-        return f"{whose}{_against(policies)}: {summed_up(policies)}"
-    seeds = max(each["n"] for each in sets)
-    lack = f"{seeds} of at least {FIRST_SEEDS} training seeds" if seeds < FIRST_SEEDS else "not settled"
-    return f"{whose}{_against(policies)}: {summed_up(policies)}. Signal sets: {lack}"
+def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
+    """Return the answer in about a dozen words: what is settled of signal sets, else of policies."""
+    same = [each for each in sets or policies if each.get("same")]
+    found = [each for each in sets or policies if each["verdict"] != NOT_SETTLED and not each.get("same")]
+    if not sets and not policies:
+        return "Nothing was compared"
+    if not found and not same:
+        seeds = max((each["n"] for each in sets), default=FIRST_SEEDS)
+        lack = f": {seeds} of at least {FIRST_SEEDS} training seeds" if seeds < FIRST_SEEDS else ""
+        return f"Nothing is settled yet{lack}"
+    total = len(sets or policies)
+    most = 1 if len({each["verdict"] for each in sets or policies}) > 2 else 2
+    parts = [part for verdict in ("better", "worse", "equivalent") if (part := _settled(found, verdict, total, most))]
+    parts += [f"{listed([each['B'] for each in same]) if len(same) < 3 else len(same)} the same policy"] if same else []
+    parts += [f"{left} not settled"] if (left := total - len(found) - len(same)) else []
+    return capital("; ".join(parts)).replace("-", NO_BREAK_HYPHEN)
 
 
-def _against(comparisons: Sequence[Json]) -> str:
-    """Return " against e2e", or nothing where there are several baselines."""
-    baselines = list(dict.fromkeys(each["A"] for each in comparisons))
-    return f" against {baselines[0]}".replace("-", NO_BREAK_HYPHEN) if len(baselines) == 1 else ""
+def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -> str:
+    """Return such as "flows and rank better than e2e", "3 equivalent" of more than `most`; empty of none."""
+    own = [each for each in comparisons if each["verdict"] == verdict]
+    names, baselines = dict.fromkeys(each["B"] for each in own), {each["A"] for each in own}
+    if not own:
+        return ""
+    if len(names) < len(own) or len(own) > most or (verdict == "equivalent" and total > 2):
+        return f"{len(own)} {verdict}"
+    than = "to" if verdict == "equivalent" else "than"
+    against = f" {than} {baselines.pop()}" if len(baselines) == 1 else ""
+    value = own[0]["throughput_equivalent_percent"]["difference"] if len(own) == 1 else None
+    by = f", {percent(value)}" if value is not None and verdict != "equivalent" and most > 1 else ""
+    return f"{listed(list(names))} {verdict}{against}{by}"
 
 
 def summed_up(comparisons: Sequence[Json]) -> str:
