@@ -249,7 +249,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
     else:
-        print_result(summary)
+        print_result(summary, every_table=True)
     return 0
 
 

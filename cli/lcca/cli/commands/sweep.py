@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import positive, print_json, print_visible
+from lcca.cli.options.common import add_tables, positive, print_json, print_visible
 from lcca.cli.printing.tables import (
     print_forecasts,
-    print_ideals,
-    print_net_benefit,
     print_points,
-    print_policies,
-    print_sets,
-    print_verdicts,
+    print_result,
 )
 from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.recipes.sweep import CACHE, forecasts, sweep
@@ -51,6 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=("trained",),
         help="end after the trainings of the first training seeds; the same command without it goes on",
     )
+    add_tables(parser)
     parser.set_defaults(run=run)
 
 
@@ -73,15 +69,9 @@ def run(options: argparse.Namespace) -> int:
             rules = f"{row['rules']} rules" if row["rules"] else "trained"
             print_visible(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
     else:
-        (print_points if "points" in result.content else _print_summary)(result.content)
+        if "points" in result.content:
+            print_points(result.content)
+        else:
+            print_result(result.content, options.tables)
         print_visible(f"\nreport: {result.folder}/{REPORT}")
     return 0
-
-
-def _print_summary(summary: dict[str, Any]) -> None:
-    print_sets(summary)
-    print_policies(summary)
-    for each in summary.get("ideal", []):
-        print_ideals(each, f"{summary['campaign']}: what is possible on the test networks, utility {each['utility']}")
-    print_verdicts(summary)
-    print_net_benefit(summary)

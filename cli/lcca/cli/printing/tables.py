@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from lcca.cli.options.common import print_visible
-from lcca.cli.printing.console import print_table
+from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.gap import gap_groups, gap_phases
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
@@ -53,13 +55,28 @@ def print_sets(summary: Json) -> None:
         print_table(trainers_table(by_trainer), trainers_note(by_trainer))
 
 
-def print_result(summary: Json) -> None:
-    """Print the policies and comparisons of a campaign, or of any other run in one line what it has found."""
-    if any("trained" in policy for policy in summary.get("policies", ())):
-        print_policies(summary)
-        print_verdicts(summary)
+def print_result(summary: Json, every_table: bool = False) -> None:
+    """Print what a run has found: its answer in one line, and of a campaign the tables that it rests on.
+
+    Args:
+        summary: content of summary.json.
+        every_table: policies, ideals and single comparisons too.
+    """
+    wide_console().print(f"[bold]{escape(headline(summary) or 'nothing was compared')}[/bold]")
+    if "signal_sets" not in summary:
+        return
+    print_verdicts(summary, ("set", "policy") if every_table else ("set",))
+    print_net_benefit(summary)
+    print_sets(summary)
+    if every_table:
+        if any("trained" in policy for policy in summary.get("policies", ())):
+            print_policies(summary)
+        for each in summary.get("ideal", []):
+            print_ideals(
+                each, f"{summary['campaign']}: what is possible on the test networks, utility {each['utility']}"
+            )
     else:
-        print(headline(summary) or "nothing was compared")
+        print_visible("--tables: policies, what is possible, single comparisons")
 
 
 def print_policies(summary: Json) -> None:
@@ -99,15 +116,16 @@ def _score_words(utilities: Iterable[str]) -> str:
     return score_explained(known) if known.keys() == names else "Score in bits."
 
 
-def print_verdicts(summary: Json) -> None:
+def print_verdicts(summary: Json, levels: Sequence[str] = ("set", "policy")) -> None:
     """Print the comparisons: signal sets first, then selected policies, then hand-designed ones with learnt ones."""
-    for level, title in (
-        ("set", "signal sets, mean over training seeds; all intervals hold together"),
-        ("policy", "selected policies, paired on fresh networks"),
-    ):
+    titles = {
+        "set": "signal sets, mean over training seeds; all intervals hold together",
+        "policy": "selected policies, paired on fresh networks",
+    }
+    for level, title in ((each, titles[each]) for each in levels):
         if rows := [c for c in summary["comparisons"] if c["level"] == level]:
             print_table(_verdicts(title, rows), *notes(rows))
-    if by_hand := summary.get("hand_designed"):
+    if (by_hand := summary.get("hand_designed")) and "policy" in levels:
         head = ("by hand", "learnt", "signals", _difference_head(by_hand), "sign and size", "so the learner")
         cells = [
             (c["B"], c["A"], ", ".join(c["signals"]), _difference(c), sign_and_size(c), finding(c)) for c in by_hand

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.cli.printing.tables import print_net_benefit, print_result, print_sets, print_verdicts
+from lcca.cli.options.common import add_json, add_tables, print_json, print_visible
+from lcca.cli.printing.tables import print_result
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.experiments.runs.manifest import read_so_far, read_summary
@@ -21,6 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_folder", type=Path, help="a run's folder")
     add_json(parser)
+    add_tables(parser)
     parser.set_defaults(run=run)
 
 
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"report": str(folder / layout.REPORT), "figures": str(folder / layout.FIGURES)})
         return 0
-    print_result(summary)
+    print_result(summary, options.tables)
     print_visible(f"\nreport: {folder / layout.REPORT}")
     return 0
 
@@ -43,8 +44,6 @@ def _report_so_far(found: dict[str, Any], as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    print_sets(found)
-    print_verdicts(found)
-    print_net_benefit(found)
+    print_result(found)
     print("\nnot finished: these are the training seeds so far; lcca sweep CONFIG goes on, and writes the report")
     return 0

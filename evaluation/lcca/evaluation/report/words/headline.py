@@ -153,7 +153,7 @@ def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -
     if len(names) < len(own) or len(own) > most or (verdict == "equivalent" and total > 2):
         return f"{len(own)} {verdict}"
     than = "to" if verdict == "equivalent" else "than"
-    against = f" {than} {baselines.pop()}" if len(baselines) == 1 else ""
+    against = f" {than} {baselines.pop()}" if len(baselines) == 1 and (most > 1 or verdict == "better") else ""
     value = own[0]["throughput_equivalent_percent"]["difference"] if len(own) == 1 else None
     by = f", {percent(value)}" if value is not None and verdict != "equivalent" and most > 1 else ""
     return f"{listed(list(names))} {verdict}{against}{by}"
