@@ -99,6 +99,25 @@ def headers(name: str) -> str:
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
 
 
+def rl_cc() -> str:
+    """Return the contenders of RL-CC's benchmark: means over trials."""
+    places, first = read("rl-cc/summary"), ("many-to-one-4", "many-to-one-128", "many-to-one-1024", "many-to-one-8192")
+    rows = []
+    for name in places["all-to-all"]:
+        bursts, links = places["long-short-128"][name], {"all-to-all": 16}
+        short, long = (each["slowdown"] for each in bursts["by_size"])
+        ended = "" if bursts["flows_finished"] == bursts["flows"] else "> "
+        cells = [_shared(places[place][name], links.get(place, 1)) for place in (*first, "all-to-all")]
+        rows.append([f"`{name}`", *cells, f"{ended}{long['p50']:.2f} / {short['p99']:.0f}"])
+    return table(("", *(f"{int(each.split('-')[-1]):,} flows" for each in first), "all-to-all", "long-short"), rows)
+
+
+def _shared(trials: Row, links: int) -> str:
+    """Return payload a link, Gb/s; Jain's index; the mean queue, µs at 100 Gb/s; and drops of full frames, Gb/s."""
+    queue, dropped = trials["queue_mean_bytes"] / 12_500, trials["drops"] * 1048 * 8 / (1000 * trials["end_us"])
+    return f"{trials['delivered_gbps'] / links:.0f} / {trials['jain_index']:.2f} / {queue:.1f} / {dropped:,.1f}"
+
+
 def _worth(row: Row) -> str:
     return bits(row["low"], row["high"], row["difference"])
 
@@ -116,6 +135,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "learners": learners,
     "fabric-headers": lambda: headers("fabric-headers"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
+    "rl-cc": rl_cc,
 }
 
 if __name__ == "__main__":

@@ -85,6 +85,9 @@ PAPERS = {  # hosts, oversubscription, fullest link
     "paraleon/influx": (128, 4, 0.3),
     "paraleon/exploring": (16, 4, 0.3),
     "paraleon/explored": (16, 4, 0.3),
+    "rl-cc/many-to-one": (65, 0, 1024 * 8e9 / 1e12 / 100),
+    "rl-cc/all-to-all": (16, 0, 60 * 8e9 / 1e12 / 100),
+    "rl-cc/long-short": (65, 0, (250e6 / 1e12 + 128 * 204_800 / 1e7) * 8 / 100),
 }
 
 

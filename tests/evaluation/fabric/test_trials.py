@@ -119,6 +119,22 @@ def test_a_row_is_what_the_flows_and_ports_say(trials: list[FabricTrial]) -> Non
     assert row["queue_mean_bytes"] == ports[ports.node >= 8].mean_queued_bytes.max() < row["queue_max_bytes"]
     assert row["queue_p99_bytes"] == ports[ports.node >= 8].p99_queued_bytes.max() <= row["queue_max_bytes"]
     assert (row["flows"], row["flows_finished"], row["drops"]) == (len(flows), len(flows), 0)
+    assert row["busiest_port_gbps"] == ports[ports.node >= 8].data_bytes.max() * 8 / (1000 * row["end_us"]) > 0
+    assert row["delivered_gbps"] == pytest.approx(flows.size_bytes.sum() * 8 / (1000 * row["end_us"]))
+    rates = flows.size_bytes / flows.fct_ns  # Jain's index is 1 / (1 + their coefficient of variation squared)
+    assert row["jain_index"] == pytest.approx(1 / (1 + rates.var(ddof=0) / rates.mean() ** 2))
+
+
+def test_flows_without_an_end_count_with_what_they_delivered() -> None:
+    incast = {"kind": "incast", "senders": 7, "bytes": 10**9, "receiver": 0, "period_us": 1e6}
+    found = trials_of(("dctcp", "swift"), workload=incast, duration_us=1, drain_us=999)
+    for row, flows in ((each.row(SLOWDOWN), each.flow_rows()) for each in found):
+        sent = flows.delivered_bytes
+        assert row["flows_finished"] == 0 == row["goodput_gbps"] and 80 < row["delivered_gbps"] < 100 * 1000 / 1048
+        assert row["delivered_gbps"] == pytest.approx(sent.sum() * 8 / 1e6)
+        assert row["delivered_gbps"] < row["busiest_port_gbps"] <= 100
+        assert row["jain_index"] == pytest.approx(sent.sum() ** 2 / (7 * (sent**2).sum()))
+        assert 1 / 7 < row["jain_index"] < 1
 
 
 def test_summary_pools_flows_for_quantiles_and_averages_trials_for_means(trials: list[FabricTrial]) -> None:

@@ -125,6 +125,19 @@ def test_incast_by_period() -> None:
     assert link_loads(net, made.demand(net, 50)).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
 
 
+def test_flows_of_an_incast_may_start_one_after_another() -> None:
+    keys = {"kind": "incast", "senders": 400, "bytes": 500, "period_us": 500}
+    at_once, spread = draw(star(8), **keys), draw(star(8), spread_us=300, **keys)
+    assert (np.diff(spread.start_ns) >= 0).all() and len(spread) == len(at_once) == 800
+    for event in range(2):  # the same flows, later
+        late = spread.start_ns[400 * event : 400 * (event + 1)] - 500_000 * event
+        assert stats.kstest(late, "uniform", args=(0, 300_000)).pvalue > LEVEL
+        pair = [np.bincount(flows.src[400 * event : 400 * (event + 1)]) for flows in (at_once, spread)]
+        np.testing.assert_array_equal(*pair)
+    assert not set(spread.start_ns[:400]) & set(spread.start_ns[400:] - 500_000)  # events draw their own
+    assert np.corrcoef(spread.src[:400], np.arange(400))[0, 1] < 0.2  # who is first is chance
+
+
 def test_incast_as_a_share_of_load() -> None:
     net = star(8)
     flows = draw(net, ms=50, **{"kind": "incast", "senders": 7, "bytes": 10_000, "load": 0.1})

@@ -192,6 +192,21 @@ def _total(column: str) -> Callable[[Outcome], int]:
     return lambda trial: int(trial.record[f"port_{column}"].sum())
 
 
+def _busiest_gbps(trial: Outcome) -> float:
+    """Return what the port of a switch that sends most sends, in the mean over the trial."""
+    return _largest("data_bytes")(trial) * 8 / float(trial.record["end_ns"])
+
+
+def _delivered_gbps(trial: Outcome) -> float:
+    return float(trial.record["flow_delivered_bytes"].sum()) * 8 / float(trial.record["end_ns"])
+
+
+def _jain_index(trial: Outcome) -> float:
+    """Return (Σx)² / nΣx² of the flows' mean throughputs (Jain, Chiu and Hawe 1984); NaN where nothing arrived."""
+    rates = trial.record["flow_delivered_bytes"][trial.started] / np.fmin(trial.times.taken, trial.times.so_far)
+    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum())) if rates.any() else math.nan
+
+
 def _paused_us(trial: Outcome) -> float:
     return float(trial.record["port_paused_ns"].sum()) / 1000
 
@@ -231,6 +246,13 @@ FABRIC_TRIALS: dict[str, Metric] = (
         needs="ports",
     )
     | _table(
+        Metric("busiest_port_gbps", "busiest port", _busiest_gbps, "more", unit="Gb/s"),
+        Metric("delivered_gbps", "delivered", _delivered_gbps, "more", unit="Gb/s"),
+        Metric("jain_index", "Jain's index", _jain_index, "more"),
+        needs="ports",
+        in_summary=False,
+    )
+    | _table(
         Metric("sizes_accuracy", "accuracy of sizes", sizes_accuracy, "more", needs="sizes", in_summary=False),
     )
 )
@@ -238,7 +260,8 @@ FABRIC_TRIALS: dict[str, Metric] = (
 
 Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean and
 of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
-retransmissions (packets) are sums over all ports; data packets are those that hosts received.
+retransmissions (packets) are sums over all ports; data packets are those that hosts received. The busiest port counts
+data with headers, and again what is sent again; what is delivered is payload, once, of unfinished flows too.
 """
 
 

@@ -195,6 +195,10 @@ class Outcome(Protocol):
         """All flows."""
 
     @property
+    def started(self) -> NDArray[np.int64]:
+        """Positions of the flows that started and count."""
+
+    @property
     def times(self) -> FlowTimes:
         """What became of the flows that started, in ns."""
 

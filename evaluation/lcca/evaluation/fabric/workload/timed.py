@@ -10,7 +10,17 @@ import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.evaluation.fabric.workload.load import link_loads
-from lcca.evaluation.fabric.workload.part import MOST_BYTES, MOST_US, NO_HOST, Floats, Ints, Misfit, Part, Streams
+from lcca.evaluation.fabric.workload.part import (
+    MOST_BYTES,
+    MOST_US,
+    NO_HOST,
+    Component,
+    Floats,
+    Ints,
+    Misfit,
+    Part,
+    Streams,
+)
 from lcca.evaluation.scenarios.sizes import NamedSizes, flow_sizes
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -36,7 +46,7 @@ class Timed(Part):
     def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what was not always a key, where it has its default: a name by the content must not change."""
         said: dict[str, Any] = content(self)
-        return {key: value for key, value in said.items() if key != "size_scale" or value != 1}
+        return {key: value for key, value in said.items() if (key, value) not in (("size_scale", 1), ("spread_us", 0))}
 
     @model_validator(mode="after")
     def _stops_after_its_start(self) -> Timed:
@@ -185,6 +195,7 @@ class Incast(Timed):
         load: events are a Poisson process whose traffic is this share of the rate of all host links together (as in
             HPCC, Li et al., SIGCOMM 2019, §5.1: 2 %).
         period_us: events come in equal distances, the first at `start_us`. One of `load` and `period_us` is given.
+        spread_us: each flow starts up to so long after its event, all times equally likely.
     """
 
     kind: Literal["incast"]
@@ -194,6 +205,7 @@ class Incast(Timed):
     receiver: int | None = Field(default=None, ge=0)
     load: float | None = Field(default=None, gt=0)
     period_us: float | None = Field(default=None, gt=0)
+    spread_us: float = Field(default=0, ge=0, le=MOST_US)
 
     @model_validator(mode="after")
     def _one_clock_and_size(self) -> Incast:
@@ -228,7 +240,12 @@ class Incast(Timed):
         receivers = streams.choices(NO_HOST, topology.hosts, len(starts)).tolist()
         groups = [self._group(topology, streams, event, receivers[event]) for event in range(len(starts))]
         src, dst = np.concatenate(groups, axis=1) if groups else np.empty((2, 0), dtype=np.int64)
-        return FabricFlows(src, dst, self._sizes(streams, len(src)), np.repeat(starts, self.senders))
+        start = np.repeat(starts, self.senders)
+        if self.spread_us:
+            late = [streams.uniforms(Component.ARRIVAL, event, self.senders) for event in range(len(starts))]
+            start = start + 1000 * self.spread_us * np.concatenate([*late, np.empty(0)])
+        order = np.argsort(start, kind="stable")
+        return FabricFlows(src[order], dst[order], self._sizes(streams, len(src))[order], start[order])
 
     @property
     def _mean_bytes(self) -> float:
