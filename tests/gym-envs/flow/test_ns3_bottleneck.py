@@ -56,7 +56,7 @@ def test_a_second_implementation_agrees():
     """A fixed window among others: mean throughput, delay and utility, their sum, over flows, each in bits.
 
     Nothing is lost: TCP sends again what the engine's sender gives up, so that flows whose first window is lost whole
-    starve in the engine alone (docs/how-to/ns3.md).
+    starve in the engine alone (docs/reproductions/ns-3.md).
     """
     throughput, delay = differences(1, 0), differences(0, 1)
     for found in (throughput, delay, throughput + delay):

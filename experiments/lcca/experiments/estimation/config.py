@@ -75,7 +75,7 @@ class FlowRange(Model):
 
 
 class ControlBlock(Model):
-    """Control variates from an approximate simulator; see `docs/how-to/estimate.md`.
+    """Control variates from an approximate simulator; see `docs/reproductions/estimation.md`.
 
     Attributes:
         simulator: of the cheap trials.

@@ -1,6 +1,6 @@
 """The R+ search: improve the used rules, split the most used one, check for a regression; then the next round.
 
-Where R+ and this search differ is in `docs/background/rplus.md`.
+Where R+ and this search differ is in `docs/reproductions/rplus-search.md`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Importance sampling for tail quantiles of open-loop trials: tilts, weights, refusals (CCEval §4.3).
 
 `TailSampler` is the door: nothing outside imports from the files of this folder. Start reading at `sampling`, then
-`attempt`. Method and measurements: `docs/background/importance.md`.
+`attempt`. Method and measurements: `docs/reproductions/importance-sampling.md`.
 """
 
 from lcca.evaluation.estimation.importance.attempt import ImportanceOptions
