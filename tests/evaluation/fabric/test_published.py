@@ -18,7 +18,7 @@ BITS = fabric_utility("slowdown")
 
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "reference"))
     import published as module
 
     return module

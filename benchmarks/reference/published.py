@@ -1,6 +1,6 @@
 """Policies on the flows of published runs of transports, beside these runs and the engine's own of these transports.
 
-    python benchmarks/published.py POLICY... [--data FOLDER] [--scenarios ws50-leafspine ...] [--csv]
+    python benchmarks/reference/published.py POLICY... [--data FOLDER] [--scenarios ws50-leafspine ...] [--csv]
 
 FOLDER has the flows of runs of HPCC's simulator in flows-S.csv, with the ways of data and ACKs, what became of them in
 fct-S-TRANSPORT.csv, and the links in topology-T.csv; the scenarios here have that simulator's conventions. A row says
@@ -23,7 +23,7 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.signal_sets.load import resolve
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "fabric"
+DATA = Path(__file__).parents[3] / "shared" / "data" / "fabric"
 SCENARIOS = ("ws30-leafspine", "ws50-leafspine", "ws50inc-leafspine", "ws50long-leafspine", "fbhdp50-fattree")
 LINKS = {"star": ("star17", 17), "leafspine": ("leafspine", 16), "fattree": ("fattree4", 16)}
 TRANSPORTS = {"window": "win", "dctcp": "dctcp", "dcqcn": "dcqcn", "timely": "timely", "hpcc": "hpcc"}
