@@ -271,3 +271,15 @@ def test_wrong_headers_of_policy_files_are_told(tmp_path):
     with pytest.raises(InputError, match=r"header: fields.0.agg: there is no aggregation"):
         told = described(own(source="util"))
         header_of(told | {"fields": [told["fields"][0] | {"agg": "median"}]})
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_the_content_is_all_that_there_is(name: str) -> None:
+    """In the order of declaration, but for what was not always there, where it says nothing: hashes cover it."""
+    found = stamping(header(name))
+    whole = asdict(found)
+    for each in whole["fields"]:
+        for key, nothing in (("rtts", 0.0), ("memory_bits", None)):
+            if each[key] == nothing:
+                del each[key]
+    assert repr(found.content()) == repr(whole)

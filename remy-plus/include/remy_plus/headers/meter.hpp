@@ -32,7 +32,10 @@ class SampleMeter {
   double read(double now, double sample) {
     if (window_ == Window::tumbling) return tumble(now, sample);
     if (window_ != Window::ewma) return sample;
-    average_ = seen_ ? sample + (average_ - sample) * portable_exp((since_ - now) / interval_) : sample;
+    if (!seen_ || average_ == sample)  // what does not change needs no weight
+      average_ = sample;
+    else
+      average_ = sample + (average_ - sample) * portable_exp((since_ - now) / interval_);
     seen_ = true;
     since_ = now;
     return average_;
@@ -71,8 +74,12 @@ class UseMeter {
   double read(double start, double service, double size) {
     if (window_ == Window::tumbling) return tumble(start, start + service);
     if (window_ != Window::ewma) return meter_.count(start, weight_of(size));
-    const double found = average_ * portable_exp((until_ - start) / interval_);
-    average_ = 1 - (1 - found) * portable_exp(-service / interval_);
+    const double found = start == until_ ? average_ : average_ * portable_exp((until_ - start) / interval_);
+    if (service != service_) {  // most packets are of one size
+      service_ = service;
+      kept_ = portable_exp(-service / interval_);
+    }
+    average_ = 1 - (1 - found) * kept_;
     until_ = start + service;
     return found;
   }
@@ -110,6 +117,7 @@ class UseMeter {
   double interval_;  // µs
   Meter meter_;
   double average_ = 0, until_ = 0;
+  double service_ = 0, kept_ = 1;                  // of the latest packet, and what an average keeps in that time
   double current_ = 0, busy_ = 0, completed_ = 0;  // of intervals, µs
 };
 

@@ -6,7 +6,7 @@ needs is in it, and nothing else: it can be hashed, pickled and written as JSON.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -211,11 +211,11 @@ class Stamping:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values: what an identity or a hash should cover."""
-        content = asdict(self)
-        for field in content["fields"]:  # what was not always there is left out: hashes must not change
+        stamped = [_shallow(field) | {"coding": _shallow(field.coding)} for field in self.fields]
+        for field in stamped:  # what was not always there is left out: hashes must not change
             for key in [key for key in ("rtts", "memory_bits") if field[key] == getattr(StampedField, key)]:
                 del field[key]
-        return content
+        return _shallow(self) | {"fields": tuple(stamped), "readings": tuple(map(_shallow, self.readings))}
 
     def require(self, signals: tuple[str, ...]) -> None:
         """Check that in-network signals are carried.
@@ -228,6 +228,11 @@ class Stamping:
             if carried is not None and carried not in self.signals and not (self.plain and carried in PLAIN):
                 known = ", ".join(self.signals) or "none"
                 raise InputError(f"header {self.name} does not carry the signal {name} (it carries: {known})")
+
+
+def _shallow(of: Stamping | StampedField | Coding | Reading) -> dict[str, Any]:
+    """Return what it has by name, without a copy: grids have tens of thousands of numbers, compiled for every trial."""
+    return {each.name: getattr(of, each.name) for each in fields(of)}
 
 
 PLAIN = ("queue", "link", "available_capacity")
