@@ -12,8 +12,10 @@ from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.gap import gap_groups, gap_phases
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
+from lcca.evaluation.fabric.merit import MEASURES
 from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
 from lcca.evaluation.report.words.headline import headline, score_explained
+from lcca.evaluation.report.words.measures import disagreements
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
     coverage,
@@ -158,6 +160,8 @@ def print_net_benefit(summary: Json) -> None:
     )
     remarks = (f"{row['header']}: {row['remark']}" for row in found["rows"] if "remark" in row)
     print_table(Table(title, head, rows, ("header", "decision")), *remarks)
+    if any("measures" in row for row in found["rows"]):
+        print_table(_by_measures(found["rows"]), *disagreements(found["rows"]))
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
@@ -169,6 +173,20 @@ def print_net_benefit(summary: Json) -> None:
         others = [name for name in choice["answers"] if name != choice["take"]]
         also = f" (may also be best: {', '.join(others)})" if others else ""
         print_visible(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
+
+
+def _by_measures(rows: Sequence[Json]) -> Table:
+    """Return the decisions on headers by other measures than the score."""
+    head = ("header", "utility", *(f"{MEASURES[name]} (bits)" for name in rows[0]["measures"]))
+    cells = [
+        (
+            *(row["header"], row["utility"]),
+            *(f"{each['decision']}: {_difference(each['net_set'])}" for each in row["measures"].values()),
+        )
+        for row in rows
+    ]
+    title = "the same by other measures, over the same training seeds; intervals of each measure hold together"
+    return Table(title, head, cells, len(head))
 
 
 def print_points(summary: Json) -> None:
