@@ -171,12 +171,11 @@ class Group:
         """By measure other than the score (`lcca.evaluation.fabric.merit.MEASURES`), candidate and training seed."""
         return bits_by_unit(self.flows_by_seed) if self.flows_by_seed else {}
 
-    @property
+    @cached_property
     def by_scenario(self) -> dict[str, Group]:
-        """The same on each of a fabric's scenarios alone; empty where there is one."""
-        names = self.trained["scenario"].unique() if "scenario" in self.trained else ()
-        parts = {name: self.trained[self.trained["scenario"] == name] for name in names}
-        return {name: replace(self, trained=own) for name, own in parts.items()} if len(parts) > 1 else {}
+        """The same on each of a fabric's scenarios alone; empty on networks."""
+        parts = self.trained.groupby("scenario", sort=False) if "scenario" in self.trained else ()
+        return {str(name): replace(self, trained=own) for name, own in parts}
 
     @cached_property
     def _means(self) -> dict[str, dict[int, float]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +105,7 @@ class HeaderFamily:
         """Return what summary.json holds about a header besides its score.
 
         That is its cost in a `switch`; on fabrics also the net benefit by other `measures` over the same training
-        seeds, whose intervals hold together over pairs as those of the score do, and on each of several `scenarios`,
+        seeds, whose intervals hold together over pairs as those of the score do, and on each of the `scenarios`,
         whose intervals hold together over headers and scenarios.
         """
         base, name, carried = self.group.baseline, charged_name(header), header.learner.candidate.header
@@ -119,17 +118,12 @@ class HeaderFamily:
             )
             said = "open" if net.same else decision(net, self.required)
             found.setdefault("measures", {})[measure] = {"decision": said, "net_set": net.to_json()}
-        parts = self.scenarios
-        total = len(parts) * len(self.headers) * self.total // len(self.pairs)
+        parts = self.group.by_scenario
+        total = max(self.total, len(parts) * len(self.headers) * self.total // len(self.pairs))
         for scenario, part in parts.items():
             net = part.compare_candidates(base, name, total, self.required)
             found.setdefault("scenarios", []).append({"scenario": scenario, "net_set": net.to_json()})
         return found
-
-    @cached_property
-    def scenarios(self) -> dict[str, Group]:
-        """The policies on each scenario alone."""
-        return self.group.by_scenario
 
     def choice(self) -> dict[str, Any]:
         """Return what summary.json holds about which header to take."""

@@ -5,7 +5,7 @@ All of it is read from summary.json, the configuration and the costs; nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from lcca.evaluation.comparison.sets import FIRST_SEEDS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.words.headline import Statement
-from lcca.evaluation.report.words.measures import bytes_words, decided, percent_of
-from lcca.evaluation.report.words.statements import NO_BREAK, counts, interval, listed, number
+from lcca.evaluation.report.words.measures import beside_score, bytes_words, decided, disagreements, percent_of
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, interval, listed, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.errors import InputError
@@ -24,6 +24,8 @@ from lcca.inputs.yaml_text import parse
 Json = dict[str, Any]
 
 VERDICTS = {"better": "better", "worse": "worse", "not settled": "open"}
+
+ELSEWHERE = "not trained on: "
 
 NEVER = (
     "Failures, link errors, changes of routes during a flow, packet spraying: the simulated fabric has none of them.",
@@ -41,29 +43,27 @@ class Part:
     table: Table | None = None
 
 
+Places = Mapping[str, Sequence[FabricScenario]]
+"""Scenarios by what tables call them."""
+
+
 def vendor(tables: RunTables) -> Json | None:
     """Return the summary: `question`, `answers` (statements) and `parts`; None but for headers on a fabric."""
     benefits = tables.summary.get("net_benefit")
     if not benefits or not benefits["rows"] or not tables.on_fabric:
         return None
-    scenarios, conditions = _places(tables.config)
-    parts: list[Part] = []
-    for choice in benefits["choices"]:
-        rows = [row for row in benefits["rows"] if row["utility"] == choice["utility"]]
-        rows.sort(key=lambda row: -(row["net_set"]["difference"] or 0))
-        of = f", utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
-        parts += _means(tables.summary, benefits, rows, of)
-        parts += _where(tables.summary, rows, scenarios, conditions, of)
-    names = list(dict.fromkeys(row["header"] for row in benefits["rows"]))
+    rows, choices, (trained, others) = benefits["rows"], benefits["choices"], _places(tables.config)
+    parts = []
+    for utility in (choice["utility"] for choice in choices):
+        own = sorted((r for r in rows if r["utility"] == utility), key=lambda r: -(r["net_set"]["difference"] or 0))
+        of = f", utility {utility}" if len(choices) > 1 else ""
+        parts += [_means(tables.summary, benefits, own, of), _where(tables.summary, own, {**trained, **others}, of)]
+    untested = _untested(benefits["packet_bytes"], trained, others)
+    apart = [Statement("not settled", f"{capital(each)}.") for each in disagreements(rows)]
     return {
-        "question": _question(names, benefits["baseline"], scenarios),
-        "answers": [recommendation(benefits, choice) for choice in benefits["choices"]],
-        "parts": [
-            *parts,
-            _bytes_and_state(benefits["rows"]),
-            _cost(tables),
-            _untested(benefits, scenarios, conditions),
-        ],
+        "question": _question(benefits, [scenario for met in trained.values() for scenario in met]),
+        "answers": [*(recommendation(benefits, choice) for choice in choices), *apart],
+        "parts": [*parts, _bytes_and_state(rows), _cost(tables), untested],
     }
 
 
@@ -85,9 +85,8 @@ def recommendation(benefits: Json, choice: Json) -> Statement:
     if taken["decision"] == "open":
         text = f"Not yet{by}: {taken['header']} has the fewest bytes of what may be best, and is open; {_more(open_)}."
         return Statement("not settled", text + also)
-    return Statement(
-        "better", f"Take {taken['header']}{by}: {bytes_words(taken['wire_bytes'])} on a data packet.{also}"
-    )
+    size = bytes_words(taken["wire_bytes"])
+    return Statement("better", f"Take {taken['header']}{by}: {size} on a data packet.{beside_score(taken)}{also}")
 
 
 def _more(rows: Sequence[Json]) -> str:
@@ -100,18 +99,17 @@ def _more(rows: Sequence[Json]) -> str:
     return f"about {counts(least, most)} more training seed{'' if most == 1 else 's'}"
 
 
-def _question(names: Sequence[str], baseline: str, scenarios: Sequence[FabricScenario]) -> str:
-    which = f"Which of the headers {listed(names)}" if len(names) > 1 else f"Is the header {names[0]}"
-    is_ = "is" if len(names) > 1 else ""
-    asked = f"{which} {is_} worth its bytes against none ({baseline})".replace("  ", " ")
-    if not scenarios:
-        return f"{asked}?"
-    traffic = listed(list(dict.fromkeys(map(_traffic, scenarios))))
-    return f"{asked}, for {traffic}, on {'; '.join(dict.fromkeys(map(_switches, scenarios)))}?"
+def _question(benefits: Json, scenarios: Sequence[FabricScenario]) -> str:
+    names = list(dict.fromkeys(row["header"] for row in benefits["rows"]))
+    which = f"Which of the headers {listed(names)} is" if len(names) > 1 else f"Is the header {names[0]}"
+    traffic = f", for {listed(list(dict.fromkeys(map(_traffic, scenarios))))}" if scenarios else ""
+    where = f", on {'; '.join(dict.fromkeys(map(_switches, scenarios)))}" if scenarios else ""
+    return f"{which} worth its bytes against none ({benefits['baseline']}){traffic}{where}?"
 
 
-def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Iterator[Part]:
-    merits = {each["id"]: each["merit"] for each in summary.get("merit", ()) if _of_sets(each, rows)}
+def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part:
+    own = ("set", rows[0]["utility"])
+    merits = {m["id"]: m["merit"] for m in summary.get("merit", ()) if (m["level"], m["utility"]) == own}
     base = benefits["baseline"]
     head = ["Header", "Score, net of bytes", "Figure of merit", "p99 slowdown below 100 kB"]
     head += ["p99 below 100 kB, µs", "against none, µs", "Throughput of flows from 1 MB", "p50 from 1 MB, µs"]
@@ -122,17 +120,12 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Iter
         cells.append([row["header"], decided(row), decided(by.get("merit")) or "–", slowdown, *plain[1:]])
     text = (
         "Bytes charged; + is better but for µs. Per cents are of the inverse of slowdowns. To pay, a header must bring "
-        f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts and their per cents are means over training "
-        "seeds, each by the quantiles of its own flows; their intervals hold together over all pairs of headers, of each "
-        "measure by itself. Score: all flows; figure of merit: the mean over sizes of p50 and p99. Slowdowns, µs and "
-        "throughput are quantiles of the flows of all trainings; their 95 % intervals, over training seeds, hold one by "
-        "one. Throughput: the median flow's, over what it has alone."
+        f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts with their per cents are means over training "
+        "seeds, each by its own flows; intervals hold together over all pairs of headers, measure by measure. Score: "
+        "all flows; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are quantiles of all "
+        "trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: the median flow's."
     )
-    yield Part(f"What it means{of}", text, table=Table("", head, cells))
-
-
-def _of_sets(merit: Json, rows: Sequence[Json]) -> bool:
-    return merit["level"] == "set" and merit["utility"] == rows[0]["utility"]
+    return Part(f"What it means{of}", text, table=Table("", head, cells))
 
 
 def _plain(merit: Json | None, first: bool = False) -> list[str]:
@@ -153,36 +146,24 @@ def _ends(value: Mapping[str, float | None], form: str, unit: str = "") -> str:
     return (interval(value["mean"], value["low"], value["high"], form) + unit).replace("-", "−")
 
 
-def _where(
-    summary: Json,
-    rows: Sequence[Json],
-    scenarios: Sequence[FabricScenario],
-    conditions: Mapping[str, Sequence[FabricScenario]],
-    of: str,
-) -> Iterator[Part]:
-    cells = []
-    for scenario in scenarios:
-        by_name = [{each["scenario"]: each["net_set"] for each in row.get("scenarios", ())} for row in rows]
-        nets = [
-            (each or {scenario.name: row["net_set"]}).get(scenario.name)
-            for each, row in zip(by_name, rows, strict=True)
-        ]
-        cells.append([scenario.name, f"{_traffic(scenario)}; {_switches(scenario)}", *map(_verdict, nets)])
+def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part:
+    nets: dict[str, dict[str, Json]] = {}
+    for row in rows:
+        for each in row.get("scenarios", ()):
+            nets.setdefault(each["scenario"], {})[row["header"]] = each["net_set"]
     for each in summary.get("generalisation", ()):
-        if each["utility"] != rows[0]["utility"]:
-            continue
-        sets = {c["B"]: c for c in each["comparisons"] if c["level"] == "set"}
-        met = conditions.get(each["condition"], ())
-        words = "; ".join(dict.fromkeys(f"{_traffic(s)}; {_switches(s)}" for s in met))
-        name = f"not trained on: {each['condition']}"
-        cells.append([name, words, *(_verdict(sets.get(row["header"])) for row in rows)])
-    if cells:
-        head = ["", "Traffic and switches", *(row["header"] for row in rows)]
-        text = (
-            "Score against none, bytes charged, over training seeds: intervals hold together over all scenarios and "
-            "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin."
-        )
-        yield Part(f"On which traffic it holds{of}", text, table=Table("", head, cells, left=2))
+        if each["utility"] == rows[0]["utility"]:
+            nets[ELSEWHERE + each["condition"]] = {c["B"]: c for c in each["comparisons"] if c["level"] == "set"}
+    cells = [
+        [name, _words(places.get(name, ())), *(_verdict(own.get(row["header"])) for row in rows)]
+        for name, own in nets.items()
+    ]
+    head = ["", "Traffic and switches", *(row["header"] for row in rows)]
+    text = (
+        "Score against none, bytes charged, over training seeds: intervals hold together over all scenarios and "
+        "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin."
+    )
+    return Part(f"On which traffic it holds{of}", text, table=Table("", head, cells, left=2))
 
 
 def _verdict(net: Json | None) -> str:
@@ -193,14 +174,11 @@ def _verdict(net: Json | None) -> str:
 
 
 def _bytes_and_state(rows: Sequence[Json]) -> Part:
-    once = {row["header"]: row for row in rows}
     cells = []
-    for name, row in once.items():
-        switch = row.get("switch", {})
-        bits = switch.get("state_bits", "–")
+    for name, row in {row["header"]: row for row in rows}.items():
+        bits, operations = (row.get("switch", {}).get(key, "–") for key in ("state_bits", "operations"))
         state = "grows with flows" if bits is None else f"{bits:,}" if isinstance(bits, int) else bits
-        sizes = (str(row["wire_bytes"]), str(row["reflected_bytes"]))
-        cells.append([name, *sizes, state, str(switch.get("operations", "–"))])
+        cells.append([name, f"{row['wire_bytes']}", f"{row['reflected_bytes']}", state, f"{operations}"])
     head = ["Header", "Bytes on data, one hop", "Bytes on ACKs", "State of a port, bits", "Operations on a packet"]
     text = "What a port needs beyond queues, byte counters and clocks; lcca show header NAME has the fields."
     return Part("Bytes and switch state", text, table=Table("", head, cells))
@@ -214,36 +192,34 @@ def _cost(tables: RunTables) -> Part:
     return Part("What this took", f"{done}, {trials:,} trials, {cpu:,.0f} CPU s." if phases else f"{done}.")
 
 
-def _untested(
-    benefits: Json, scenarios: Sequence[FabricScenario], conditions: Mapping[str, Sequence[FabricScenario]]
-) -> Part:
-    met = [*scenarios, *(each for some in conditions.values() for each in some)]
-    points = ["Traffic and fabrics other than those above."]
-    if not conditions:
-        points[0] += " All were trained on: the campaign has no generalisation conditions."
+def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:
+    met = [scenario for each in (*trained.values(), *others.values()) for scenario in each]
+    points = ["Traffic and fabrics other than those above." + ("" if others else " All of these were trained on.")]
     if met:
-        rates = _alternatives(f"{rate:g}" for each in met for rate in sorted(set(each.fabric.gbps.tolist())))
-        pfc = {each.switch.pfc for each in met}
-        classes = {each.switch.priorities for each in met}
-        points.append(f"Links other than {rates} Gb/s; more than {max(each.fabric.hosts for each in met):,} hosts.")
+        pfc, classes = {each.switch.pfc for each in met}, {each.switch.priorities for each in met}
+        points.append(f"Links other than {_rates(met)} Gb/s; more than {max(s.fabric.hosts for s in met):,} hosts.")
         points += ["Switches that drop."] if pfc == {True} else ["Switches with PFC."] if pfc == {False} else []
         points += ["Several classes of traffic."] if classes == {1} else ["One class of traffic."] * (1 not in classes)
-    points.append(f"Packets of other sizes than {benefits['packet_bytes']:,} bytes without the header.")
+    points.append(f"Packets of other sizes than {packet_bytes:,} bytes without the header.")
     return Part("What was not tested", points=[*points, *NEVER])
 
 
 # --- places in words
 
 
-def _places(config: str) -> tuple[tuple[FabricScenario, ...], dict[str, tuple[FabricScenario, ...]]]:
-    """Return a campaign's scenarios, and those of its conditions; nothing where its files are gone."""
+def _places(config: str) -> tuple[Places, Places]:
+    """Return a campaign's scenarios, and those of its conditions; none where files that they name are gone."""
     try:
         found: Any = parse(config, "configuration")[0]
-        conditions = {each["name"]: each["networks"] for each in found.get("generalisation") or ()}
-        others = {name: FabricSpace.model_validate(each).scenarios for name, each in conditions.items()}
-        return FabricSpace.model_validate(found["networks"]).scenarios, others
+        spaces = {ELSEWHERE + each["name"]: each["networks"] for each in found.get("generalisation") or ()}
+        others = {name: FabricSpace.model_validate(each).scenarios for name, each in spaces.items()}
+        return {each.name: (each,) for each in FabricSpace.model_validate(found["networks"]).scenarios}, others
     except (InputError, ValueError, LookupError, TypeError, AttributeError):
-        return (), {}
+        return {}, {}
+
+
+def _words(scenarios: Sequence[FabricScenario]) -> str:
+    return "; ".join(dict.fromkeys(f"{_traffic(each)}; {_switches(each)}" for each in scenarios))
 
 
 def _traffic(scenario: FabricScenario) -> str:
@@ -251,26 +227,21 @@ def _traffic(scenario: FabricScenario) -> str:
 
 
 def _flows(part: Any) -> str:
-    sizes, load = getattr(part, "sizes", None), getattr(part, "load", None)
-    named = sizes if isinstance(sizes, str) else "flows of own sizes" if sizes else ""
-    scale = getattr(part, "size_scale", None)
-    if scale not in (None, 1, 1.0):
-        named += f" × {scale:g}"
+    sizes, load, scale = (getattr(part, key, None) for key in ("sizes", "load", "size_scale"))
+    named = sizes if isinstance(sizes, str) else "flows of own sizes" if sizes else part.kind
     if part.kind == "incast":
-        named = f"incasts of {part.senders} × {named or f'{(part.bytes or 0) / 1000:g} kB'}"
-    at = f" at {100 * load:.3g}{NO_BREAK}%" if load else ""
-    return (named or part.kind) + at
+        named = f"incasts of {part.senders} × {named if sizes else f'{part.bytes / 1000:g} kB'}"
+    scaled = f" × {scale:g}" if scale not in (None, 1) else ""
+    return named + scaled + (f" at {100 * load:.3g}{NO_BREAK}%" if load else "")
 
 
 def _switches(scenario: FabricScenario) -> str:
-    switch, fabric = scenario.switch, scenario.fabric
-    rates = _alternatives(f"{rate:g}" for rate in sorted(set(fabric.gbps.tolist())))
-    per_port = switch.buffer_bytes_per_port
+    switch, per_port = scenario.switch, scenario.switch.buffer_bytes_per_port
     buffer = f"{(per_port or switch.buffer_bytes) / 1e6:.3g} MB a {'port' if per_port else 'switch'}"
     classes = "one class" if switch.priorities == 1 else f"{switch.priorities} classes"
-    drops = "PFC" if switch.pfc else "drops"
-    return f"{scenario.topology.kind} of {fabric.hosts:,} hosts, {rates} Gb/s, {buffer}, {drops}, {classes}"
+    hosts = f"{scenario.topology.kind} of {scenario.fabric.hosts:,} hosts, {_rates([scenario])} Gb/s"
+    return f"{hosts}, {buffer}, {'PFC' if switch.pfc else 'drops'}, {classes}"
 
 
-def _alternatives(words: Iterable[str]) -> str:
-    return " and ".join(dict.fromkeys(words))
+def _rates(scenarios: Sequence[FabricScenario]) -> str:
+    return listed([f"{rate:g}" for rate in sorted({rate for each in scenarios for rate in each.fabric.gbps.tolist()})])

@@ -25,11 +25,10 @@ def beside_score(row: Json) -> str:
 
 def disagreements(rows: Sequence[Json]) -> list[str]:
     """Return where another measure settles the opposite of what the score settles."""
+    pairs = [(row, MEASURES[name], each) for row in rows for name, each in row.get("measures", {}).items()]
     return [
-        f"{row['header']}: score and {MEASURES[name]} disagree: {row['decision']} by the one, {each['decision']} by the "
-        "other"
-        for row in rows
-        for name, each in row.get("measures", {}).items()
+        f"{row['header']}: score and {name} disagree: {row['decision']} by the one, {each['decision']} by the other"
+        for row, name, each in pairs
         if {each["decision"], row["decision"]} == SETTLED
     ]
 
