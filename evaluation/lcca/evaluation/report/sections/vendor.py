@@ -6,15 +6,14 @@ All of it is read from summary.json, the configuration and the costs; nothing is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.words.headline import Statement
-from lcca.evaluation.report.words.measures import beside_score, bytes_words, decided, disagreements, percent_of
+from lcca.evaluation.report.words.merit import beside_score, bytes_words, decided, disagreements, percent_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, interval, listed, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
@@ -28,18 +27,16 @@ VERDICTS = {"better": "better", "worse": "worse", "not settled": "open"}
 ELSEWHERE = "not trained on: "
 
 NEVER = (
-    "Failures, link errors, changes of routes during a flow, packet spraying: the simulated fabric has none of them.",
-    "Hardware, and other simulators.",
+    "Failures, link errors, changes of routes during a flow, packet spraying: the simulated fabric has none of them. "
+    "Hardware, and other simulators."
 )
 
 
-@dataclass(frozen=True)
-class Part:
-    """A heading with sentences, a list and a table, as far as it has them."""
+class Part(NamedTuple):
+    """A heading with what is below it."""
 
     title: str
-    text: str = ""
-    points: Sequence[str] = ()
+    text: str
     table: Table | None = None
 
 
@@ -72,19 +69,15 @@ def recommendation(benefits: Json, choice: Json) -> Statement:
     rows = {row["header"]: row for row in benefits["rows"] if row["utility"] == choice["utility"]}
     by = f" (utility {choice['utility']})" if len(benefits["choices"]) > 1 else ""
     open_ = [row for row in rows.values() if row["decision"] == "open"]
+    others, taken = [name for name in choice["answers"] if name != choice["take"]], rows.get(choice["take"])
+    also = f" Not settled worse than any other: {listed(others)}." if others else ""
     if note := no_choice_yet(choice["pairs"]):
         return Statement("not settled", f"Not yet{by}: {_more(open_)}; {note.partition(': ')[2]}.")
-    taken, names = rows.get(choice["take"]), [row["header"] for row in open_]
-    if taken is None and open_:
-        left = f"{len(open_)} of {len(rows)} headers are open ({listed(names)}), and none pays yet"
-        return Statement("not settled", f"Not yet{by}: {left}; {_more(open_)}.")
-    if taken is None:
+    if taken is None and not open_:
         return Statement("worse", f"Take none{by}: no header brings {benefits['required_percent']:g} % for its bytes.")
-    others = [name for name in choice["answers"] if name != choice["take"]]
-    also = f" Not settled worse than any other: {listed(others)}." if others else ""
-    if taken["decision"] == "open":
-        text = f"Not yet{by}: {taken['header']} has the fewest bytes of what may be best, and is open; {_more(open_)}."
-        return Statement("not settled", text + also)
+    if taken is None or taken["decision"] == "open":
+        left = f"{listed([row['header'] for row in open_])} open" + (", and none pays" if taken is None else "")
+        return Statement("not settled", f"Not yet{by}: {left}; {_more(open_)}.{also}")
     size = bytes_words(taken["wire_bytes"])
     return Statement("better", f"Take {taken['header']}{by}: {size} on a data packet.{beside_score(taken)}{also}")
 
@@ -112,12 +105,11 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part
     merits = {m["id"]: m["merit"] for m in summary.get("merit", ()) if (m["level"], m["utility"]) == own}
     base = benefits["baseline"]
     head = ["Header", "Score, net of bytes", "Figure of merit", "p99 slowdown below 100 kB"]
-    head += ["p99 below 100 kB, µs", "against none, µs", "Throughput of flows from 1 MB", "p50 from 1 MB, µs"]
-    cells = [[f"none ({base})", "", "", *_plain(merits.get(base), first=True)]]
+    head += ["p99 below 100 kB, µs", "against none, µs", "Throughput from 1 MB, %", "p50 from 1 MB, µs"]
+    cells = [[f"none ({base})", "", "", *_plain(merits.get(base), {})]]
     for row in rows:
-        plain, by = _plain(merits.get(row["net_set"]["B"])), row.get("measures", {})
-        slowdown = "; ".join(filter(None, [plain[0], decided(by.get("short_p99"))]))
-        cells.append([row["header"], decided(row), decided(by.get("merit")) or "–", slowdown, *plain[1:]])
+        by, score = row.get("measures", {}), decided(row)
+        cells.append([row["header"], score, decided(by.get("merit")), *_plain(merits.get(row["net_set"]["B"]), by)])
     text = (
         "Bytes charged; + is better but for µs. Per cents are of the inverse of slowdowns. To pay, a header must bring "
         f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts with their per cents are means over training "
@@ -125,25 +117,21 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part
         "all flows; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are quantiles of all "
         "trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: the median flow's."
     )
-    return Part(f"What it means{of}", text, table=Table("", head, cells))
+    return Part(f"What it means{of}", text, Table("", head, cells))
 
 
-def _plain(merit: Json | None, first: bool = False) -> list[str]:
-    """Return the cells of a set of trainings from its row of figures of merit."""
-    short, long = ((merit or {}).get(each) for each in ("short_p99", "long_p50"))
-    if short is None or long is None:
+def _plain(merit: Json | None, by: Mapping[str, Json]) -> list[str]:
+    """Return the cells of a set of trainings; differences of one that has other measures `by` its training seeds."""
+    if merit is None or "short_p99" not in merit:
         return ["–"] * 5
-    return [
-        number(short["slowdown"]["mean"], 2),
-        number(short["us"]["mean"], 1),
-        "" if first else _ends(short["us_more"], "{:+.1f}"),
-        "" if first else _ends(long["throughput_percent"], "{:+.1f}", " %"),
-        number(long["us"]["mean"], 1),
-    ]
-
-
-def _ends(value: Mapping[str, float | None], form: str, unit: str = "") -> str:
-    return (interval(value["mean"], value["low"], value["high"], form) + unit).replace("-", "−")
+    short, long = merit["short_p99"], merit["long_p50"]
+    more, faster = (
+        interval(value["mean"], value["low"], value["high"], "{:+.1f}").replace("-", "−") if by else ""
+        for value in (short["us_more"], long["throughput_percent"])
+    )
+    slowdown, *times = (number(value["mean"], 1) for value in (short["slowdown"], short["us"], long["us"]))
+    said = f"{slowdown}; {decided(by['short_p99'])}" if by else slowdown
+    return [said, times[0], more, faster, times[1]]
 
 
 def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part:
@@ -163,7 +151,7 @@ def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part
         "Score against none, bytes charged, over training seeds: intervals hold together over all scenarios and "
         "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin."
     )
-    return Part(f"On which traffic it holds{of}", text, table=Table("", head, cells, left=2))
+    return Part(f"On which traffic it holds{of}", text, Table("", head, cells, left=2))
 
 
 def _verdict(net: Json | None) -> str:
@@ -181,7 +169,7 @@ def _bytes_and_state(rows: Sequence[Json]) -> Part:
         cells.append([name, f"{row['wire_bytes']}", f"{row['reflected_bytes']}", state, f"{operations}"])
     head = ["Header", "Bytes on data, one hop", "Bytes on ACKs", "State of a port, bits", "Operations on a packet"]
     text = "What a port needs beyond queues, byte counters and clocks; lcca show header NAME has the fields."
-    return Part("Bytes and switch state", text, table=Table("", head, cells))
+    return Part("Bytes and switch state", text, Table("", head, cells))
 
 
 def _cost(tables: RunTables) -> Part:
@@ -194,14 +182,14 @@ def _cost(tables: RunTables) -> Part:
 
 def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:
     met = [scenario for each in (*trained.values(), *others.values()) for scenario in each]
-    points = ["Traffic and fabrics other than those above." + ("" if others else " All of these were trained on.")]
+    points = ["Traffic and fabrics other than those above.", *(() if others else ["All of these were trained on."])]
     if met:
         pfc, classes = {each.switch.pfc for each in met}, {each.switch.priorities for each in met}
         points.append(f"Links other than {_rates(met)} Gb/s; more than {max(s.fabric.hosts for s in met):,} hosts.")
         points += ["Switches that drop."] if pfc == {True} else ["Switches with PFC."] if pfc == {False} else []
         points += ["Several classes of traffic."] if classes == {1} else ["One class of traffic."] * (1 not in classes)
     points.append(f"Packets of other sizes than {packet_bytes:,} bytes without the header.")
-    return Part("What was not tested", points=[*points, *NEVER])
+    return Part("What was not tested", " ".join([*points, NEVER]))
 
 
 # --- places in words

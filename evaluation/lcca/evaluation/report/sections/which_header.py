@@ -27,7 +27,7 @@ from lcca.evaluation.report.figures.style import (
 )
 from lcca.evaluation.report.sections.section import Content, data_table
 from lcca.evaluation.report.words.headline import Statement
-from lcca.evaluation.report.words.measures import BADGES, beside_score, bytes_words, net_percent, percent_of
+from lcca.evaluation.report.words.merit import BADGES, beside_score, bytes_words, net_percent, percent_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
