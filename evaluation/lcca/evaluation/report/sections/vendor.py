@@ -24,6 +24,7 @@ Json = dict[str, Any]
 
 VERDICTS = {"better": "better", "worse": "worse", "not settled": "open"}
 
+BUFFER_OF = {"buffer_bytes": "switch", "buffer_bytes_per_port": "port"}
 ELSEWHERE = "not trained on: "
 
 NEVER = (
@@ -95,9 +96,8 @@ def _more(rows: Sequence[Json]) -> str:
 def _question(benefits: Json, scenarios: Sequence[FabricScenario]) -> str:
     names = list(dict.fromkeys(row["header"] for row in benefits["rows"]))
     which = f"Which of the headers {listed(names)} is" if len(names) > 1 else f"Is the header {names[0]}"
-    traffic = f", for {listed(list(dict.fromkeys(map(_traffic, scenarios))))}" if scenarios else ""
-    where = f", on {'; '.join(dict.fromkeys(map(_switches, scenarios)))}" if scenarios else ""
-    return f"{which} worth its bytes against none ({benefits['baseline']}){traffic}{where}?"
+    where = f", for {_traffic(scenarios)}, on {_switches(scenarios)}" if scenarios else ""
+    return f"{which} worth its bytes against none ({benefits['baseline']}){where}?"
 
 
 def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part:
@@ -142,16 +142,14 @@ def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part
     for each in summary.get("generalisation", ()):
         if each["utility"] == rows[0]["utility"]:
             nets[ELSEWHERE + each["condition"]] = {c["B"]: c for c in each["comparisons"] if c["level"] == "set"}
-    cells = [
-        [name, _words(places.get(name, ())), *(_verdict(own.get(row["header"])) for row in rows)]
-        for name, own in nets.items()
-    ]
-    head = ["", "Traffic and switches", *(row["header"] for row in rows)]
+    cells = [[name, *(_verdict(own.get(row["header"])) for row in rows)] for name, own in nets.items()]
+    said = [f"{name}: {_traffic(met)}, {_switches(met)}" for name, met in places.items() if name in nets]
     text = (
         "Score against none, bytes charged, over training seeds: intervals hold together over all scenarios and "
-        "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin."
+        "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin. "
     )
-    return Part(f"On which traffic it holds{of}", text, Table("", head, cells, left=2))
+    head = ["", *(row["header"] for row in rows)]
+    return Part(f"On which traffic it holds{of}", text + "; ".join(said) + "." * bool(said), Table("", head, cells))
 
 
 def _verdict(net: Json | None) -> str:
@@ -206,12 +204,8 @@ def _places(config: str) -> tuple[Places, Places]:
         return {}, {}
 
 
-def _words(scenarios: Sequence[FabricScenario]) -> str:
-    return "; ".join(dict.fromkeys(f"{_traffic(each)}; {_switches(each)}" for each in scenarios))
-
-
-def _traffic(scenario: FabricScenario) -> str:
-    return " with ".join(_flows(part) for _, part in scenario.parts)
+def _traffic(scenarios: Sequence[FabricScenario]) -> str:
+    return listed(list(dict.fromkeys(" with ".join(_flows(part) for _, part in each.parts) for each in scenarios)))
 
 
 def _flows(part: Any) -> str:
@@ -223,12 +217,15 @@ def _flows(part: Any) -> str:
     return named + scaled + (f" at {100 * load:.3g}{NO_BREAK}%" if load else "")
 
 
-def _switches(scenario: FabricScenario) -> str:
-    switch, per_port = scenario.switch, scenario.switch.buffer_bytes_per_port
-    buffer = f"{(per_port or switch.buffer_bytes) / 1e6:.3g} MB a {'port' if per_port else 'switch'}"
-    classes = "one class" if switch.priorities == 1 else f"{switch.priorities} classes"
-    hosts = f"{scenario.topology.kind} of {scenario.fabric.hosts:,} hosts, {_rates([scenario])} Gb/s"
-    return f"{hosts}, {buffer}, {'PFC' if switch.pfc else 'drops'}, {classes}"
+def _switches(scenarios: Sequence[FabricScenario]) -> str:
+    switches = [each.switch for each in scenarios]
+    ways = [
+        [f"{each.topology.kind} of {each.fabric.hosts:,} hosts at {_rates([each])} Gb/s" for each in scenarios],
+        [f"{getattr(each, each.buffer_key) / 1e6:.3g} MB a {BUFFER_OF[each.buffer_key]}" for each in switches],
+        ["PFC" if each.pfc else "drops" for each in switches],
+        ["one class" if each.priorities == 1 else f"{each.priorities} classes" for each in switches],
+    ]
+    return ", ".join(" or ".join(dict.fromkeys(own)) for own in ways)
 
 
 def _rates(scenarios: Sequence[FabricScenario]) -> str:
