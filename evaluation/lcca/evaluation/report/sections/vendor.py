@@ -14,7 +14,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.words.headline import Statement
 from lcca.evaluation.report.words.merit import beside_score, bytes_words, decided, disagreements, percent_of
-from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, interval, listed, number
+from lcca.evaluation.report.words.statements import NO_BREAK, counts, interval, listed, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.errors import InputError
@@ -57,7 +57,7 @@ def vendor(tables: RunTables) -> Json | None:
         of = f", utility {utility}" if len(choices) > 1 else ""
         parts += [_means(tables.summary, benefits, own, of), _where(tables.summary, own, {**trained, **others}, of)]
     untested = _untested(benefits["packet_bytes"], trained, others)
-    apart = [Statement("not settled", f"{capital(each)}.") for each in disagreements(rows)]
+    apart = [Statement("not settled", f"{each}.") for each in disagreements(rows)]
     return {
         "question": _question(benefits, [scenario for met in trained.values() for scenario in met]),
         "answers": [*(recommendation(benefits, choice) for choice in choices), *apart],

@@ -67,7 +67,7 @@ def beside_score(row: Json) -> str:
     """Return what the other measures say of a header, and where they disagree with the score; empty without any."""
     found = row.get("measures", {})
     said = "; ".join(f"by the {MEASURES[name]} {decided(each)}" for name, each in found.items())
-    return "".join(f" {capital(each)}." for each in (said, *disagreements([row])) if each)
+    return "".join(f" {each}." for each in (capital(said), *disagreements([row])) if each)
 
 
 def disagreements(rows: Sequence[Json]) -> list[str]:
