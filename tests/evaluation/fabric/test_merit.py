@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from lcca.evaluation.fabric.merit import DECADES, _draws, _quantiles, merits, starved
+from lcca.evaluation.fabric.merit import (
+    DECADES,
+    _draws,
+    _quantiles,
+    bits_by_unit,
+    by_decade,
+    merits,
+    merits_of,
+    packed,
+    starved,
+    unpacked,
+)
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.report.words.merit import merit_table
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -47,7 +58,7 @@ def test_eight_numbers_are_quantiles_of_all_flows_together() -> None:
 
 def test_a_draw_of_trials_has_the_quantiles_of_their_flows() -> None:
     rng = np.random.default_rng(1)
-    trials, weights = [rng.exponential(size=n) for n in (3, 0, 40, 7)], _draws(4)
+    trials, weights = [rng.exponential(size=n) for n in (3, 0, 400, 700)], _draws(4)
     for row, counts in zip(_quantiles(trials, weights)[:30], weights, strict=False):
         flows = np.concatenate([np.tile(each, count) for each, count in zip(trials, counts, strict=True)])
         np.testing.assert_allclose(row, np.quantile(flows, (0.5, 0.99)) if len(flows) else np.nan, rtol=1e-12)
@@ -85,6 +96,62 @@ def test_long_flows_that_pay_are_named() -> None:
         "c": "",
     }
     assert found["b"]["difference_bits"]["mean"] > 0
+
+
+def test_times_of_short_and_long_flows_are_quantiles_of_all_flows_of_all_units() -> None:
+    """Two contenders, one slower by a tenth but for the long flows, in units of several trials."""
+    factors = {"none": (1.0, 1.0), "header": (1.1, 0.95)}
+    draws = [drawn(seed, (1000, 50_000, 500_000, 2_000_000)) for seed in range(12)]
+    scaled = {
+        name: [{size: each * (long if size > 10**6 else short) for size, each in one.items()} for one in draws]
+        for name, (short, long) in factors.items()
+    }
+    kept = {
+        name: {
+            unit: unpacked([packed(trial(name, k, own[k])) for k in range(3 * unit, 3 * unit + 3)]) for unit in range(4)
+        }
+        for name, own in scaled.items()
+    }
+    found = merits_of(kept, "none")
+    for name, own in scaled.items():
+        short = np.concatenate([each[size] for each in own for size in (1000, 50_000)])
+        times = np.concatenate(
+            [each[size] * size / 1000 for each in own for size in (1000, 50_000)]
+        )  # ideal: 1 ns a byte
+        long = np.concatenate([each[2_000_000] for each in own])
+        said = found[name]
+        assert said["short_p99"]["slowdown"]["mean"] == pytest.approx(np.quantile(short, 0.99), rel=5e-4)
+        assert said["short_p99"]["us"]["mean"] == pytest.approx(np.quantile(times, 0.99), rel=5e-4)
+        assert said["long_p50"]["slowdown"]["mean"] == pytest.approx(np.quantile(long, 0.5), rel=5e-4)
+        assert said["long_p50"]["us"]["mean"] == pytest.approx(2000 * np.quantile(long, 0.5), rel=5e-4)
+    more = found["header"]["short_p99"]["us_more"]
+    assert more["mean"] == pytest.approx(0.1 * found["none"]["short_p99"]["us"]["mean"], rel=5e-3)
+    assert 0 < more["low"] < more["mean"] < more["high"]
+    faster = found["header"]["long_p50"]["throughput_percent"]
+    assert faster["mean"] == pytest.approx(100 * (1 / 0.95 - 1), rel=0.02) and 4 < faster["low"] < faster["high"] < 7
+    bits = bits_by_unit(kept)
+    for name, own in scaled.items():
+        for unit in range(4):
+            flows = {size: np.concatenate([each[size] for each in own[3 * unit : 3 * unit + 3]]) for size in own[0]}
+            numbers = [-np.log2(np.quantile(each, p)) for each in flows.values() for p in (0.5, 0.99)]
+            assert bits["merit"][name][unit] == pytest.approx(np.mean(numbers), abs=1e-3)
+            short = np.quantile(np.concatenate([flows[1000], flows[50_000]]), 0.99)
+            assert bits["short_p99"][name][unit] == pytest.approx(-np.log2(short), abs=1e-3)
+
+
+def test_trials_that_kept_no_times_have_slowdowns_alone() -> None:
+    one = trial("a", 1, drawn(1))
+    slowdowns, times = by_decade(one)[:4], by_decade(one)[4:]
+    whole = packed(one)
+    without = whole[: 16 + 2 * sum(map(len, slowdowns))]  # as runs kept them before
+    for own, back in zip((*slowdowns, *times), unpacked([whole]), strict=True):
+        np.testing.assert_allclose(back, np.sort(own), rtol=5e-4)
+    for parts in ([without], [whole, without], [without, whole]):
+        found = unpacked(parts)
+        assert [len(each) for each in found[:4]] == [len(parts) * len(each) for each in slowdowns]
+        assert not any(map(len, found[4:]))
+    again = merits_of({"a": {seed: unpacked([without]) for seed in (1, 2)}}, "a")["a"]
+    assert np.isnan(again["short_p99"]["us"]["mean"]) and again["short_p99"]["slowdown"]["mean"] > 1
 
 
 def test_one_trial_or_equal_ones_have_no_interval() -> None:

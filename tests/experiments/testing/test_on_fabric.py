@@ -1,6 +1,9 @@
 """A campaign on a fabric, from the configuration to the report."""
 
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +14,17 @@ import lcca.experiments.recipes.sweep as run
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.space import FabricTrials
+from lcca.evaluation.report.report import render
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.plan import learners
 from lcca.inputs.errors import ConfigError
+from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.files.policyfile import read
 from lcca.remy_plus.tuners.tuned import named_transport
+from lcca.signal_sets.load import resolve
 
 from ...conftest import RunCommand, undrawn
 
@@ -169,6 +175,88 @@ def test_the_figure_of_merit_is_of_all_flows_of_all_trainings(finished: Path) ->
     flows = trained[trained["policy"].isin(ids)]["flows"].sum()
     assert sum(row["flows"] for row in found["set", "e2e"]["decades"]) == flows > 0
     assert "Figure of merit" in (finished / "report.html").read_text()
+
+
+def test_measures_beside_the_score_are_those_of_the_flows_of_every_training_seed(finished: Path) -> None:
+    """All trainings run again on their trials, bytes charged; quantiles and means by numpy and by hand."""
+    summary = json.loads((finished / "summary.json").read_text())
+    (row,) = summary["net_benefit"]["rows"]
+    space = read_campaign(finished.parent / "flows.yaml").networks
+    trained = TrialStore(finished / "trials").all("trainings-test")
+    flows, scores = {}, {}
+    for name in ("e2e", "hpcc"):
+        for seed in (1, 2):
+            id = f"{name}.slowdown.s{seed}"
+            ended = id + CHARGED * (name == "hpcc")
+            own = trained[trained["policy"] == ended]
+            place = FabricTrials(space, int((own["seed"] - own["network"]).iloc[0]), space.utility("slowdown"))  # type: ignore[arg-type, union-attr]
+            policy = {id: resolve(str(finished / "policies" / f"{id}.json"), "fabric").policy}
+            flows[name, seed] = place.flow_rows(policy, Block(0, int(own["network"].min()), len(own)))
+            for scenario in ("star", "incast"):
+                scores[name, seed, scenario] = own[own["scenario"] == scenario]["score_bits"].mean()
+    assert all(each["completed"].all() for each in flows.values())
+    short = {key: each[each["size_bytes"] < 100_000] for key, each in flows.items()}
+    bits = {key: -np.log2(np.quantile(each["slowdown"], 0.99)) for key, each in short.items()}
+    decades = ((0, 1e4), (1e4, 1e5), (1e5, 1e6), (1e6, np.inf))
+    parts = {
+        key: [each.loc[each["size_bytes"].between(a, b, inclusive="left"), "slowdown"] for a, b in decades]
+        for key, each in flows.items()
+    }
+    shared = [i for i in range(4) if all(len(own[i]) for own in parts.values())]
+    merit = {key: -np.log2([np.quantile(own[i], (0.5, 0.99)) for i in shared]).mean() for key, own in parts.items()}
+    assert len(shared) > 1
+    for measure, by in (("merit", merit), ("short_p99", bits)):
+        net = row["measures"][measure]["net_set"]
+        expected = np.mean([by["hpcc", seed] - by["e2e", seed] for seed in (1, 2)])
+        assert net["difference"] == pytest.approx(expected, abs=1e-3) and abs(expected) > 1e-3
+        assert net["alpha"] == row["net_set"]["alpha"] and net["margin"] == row["required"]
+        assert row["measures"][measure]["decision"] == "open"
+    for each in row["scenarios"]:
+        gains = [scores["hpcc", s, each["scenario"]] - scores["e2e", s, each["scenario"]] for s in (1, 2)]
+        assert each["net_set"]["difference"] == pytest.approx(np.mean(gains))
+    found = {each["id"]: each["merit"]["short_p99"] for each in summary["merit"] if each["level"] == "set"}
+    pooled = {
+        name: np.quantile(np.concatenate([short[name, s]["fct_us"] for s in (1, 2)]), 0.99) for name in ("e2e", "hpcc")
+    }
+    assert found["e2e"]["us"]["mean"] == pytest.approx(pooled["e2e"], rel=1e-3)
+    more = pooled["hpcc"] - pooled["e2e"]
+    assert found["hpcc" + CHARGED]["us_more"]["mean"] == pytest.approx(more, abs=2e-3 * pooled["e2e"])
+    page = (finished / "report.html").read_text()
+    pages = page[page.index('id="summary"') : page.index('id="which-header"')]
+    for words in (
+        f"{pooled['e2e']:.1f}",
+        "incasts of 4 × 40 kB",
+        "not trained on: ahead",
+        "5 hosts",
+        "2 training seeds",
+    ):
+        assert words in pages, words
+    assert row["switch"] == {"state_bits": 0, "operations": 12} and "Not yet: about 3" in pages
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_the_first_part_of_eight_settled_headers_fits_two_pages(finished: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(finished, tmp_path / "run")
+    summary = json.loads((folder / "summary.json").read_text())
+    (row,) = summary["net_benefit"]["rows"]
+    settled = {"low": -0.0254, "high": -0.0151, "n": 12, "verdict": "worse"}
+    settled["throughput_equivalent_percent"] = {"difference": -1.32, "low": -1.74, "high": -1.04}  # type: ignore[assignment]
+    measures = {name: {"decision": "does not pay", "net_set": row["net_set"] | settled} for name in row["measures"]}
+    own = row | {"decision": "does not pay", "net_set": row["net_set"] | settled, "measures": measures}
+    own["scenarios"] = [{"scenario": f"websearch-lossy-{i}", "net_set": own["net_set"]} for i in range(7)]
+    summary["net_benefit"]["rows"] = [own | {"header": f"csig-compact-abw-{i}"} for i in range(8)]
+    summary["net_benefit"]["choices"][0] |= {"take": "e2e", "answers": ["e2e"], "pairs": [own["net_set"]], "front": []}
+    write_with_digest(folder / "summary.json", json.dumps(summary).encode())
+    page = render(folder).read_text()
+    first, last = page.index("<nav"), page.index('<section id="summary">')
+    end = page.index("</section>", last)
+    (tmp_path / "first.html").write_text(page[:first] + page[last:end] + "</section></main></body></html>")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    printed = tmp_path / "first.pdf"
+    asked = [f"--print-to-pdf={printed}", "--no-pdf-header-footer", (tmp_path / "first.html").as_uri()]
+    subprocess.run([*command, *asked], check=True, capture_output=True, timeout=120)
+    assert re.findall(rb"/Count (\d+)", printed.read_bytes()) == [b"2"]
 
 
 def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:

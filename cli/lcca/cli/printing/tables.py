@@ -12,8 +12,10 @@ from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.gap import gap_groups, gap_phases
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
+from lcca.evaluation.fabric.merit import MEASURES
 from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
 from lcca.evaluation.report.words.headline import headline, score_explained
+from lcca.evaluation.report.words.merit import disagreements
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
     coverage,
@@ -144,20 +146,30 @@ def print_net_benefit(summary: Json) -> None:
         f"net (bits) [{coverage([pair for choice in found['choices'] for pair in choice['pairs']])}]",
         *("decision", "training seeds", "forecast"),
     )
+    headers = found["rows"]
     rows = [
         (
             *(row["header"], str(row["wire_bytes"]), row["utility"], _bits(row["gross_set"])),
             *(_bits(row["cost_set"]) if row["cost_set"] else "0", _difference(row["net_set"]), row["decision"]),
             *(str(row["net_set"]["n"]), forecast_words(row["net_set"]) if row["decision"] == "open" else ""),
         )
-        for row in found["rows"]
+        for row in headers
     ]
     title = (
         f"headers against {found['baseline']} over training seeds, bytes charged on {found['packet_bytes']}-byte "
         "packets; all intervals hold together"
     )
-    remarks = (f"{row['header']}: {row['remark']}" for row in found["rows"] if "remark" in row)
+    remarks = (f"{row['header']}: {row['remark']}" for row in headers if "remark" in row)
     print_table(Table(title, head, rows, ("header", "decision")), *remarks)
+    if all("measures" in row for row in headers):
+        names = [f"{MEASURES[name]} (bits)" for name in headers[0]["measures"]]
+        by = [
+            [f"{each['decision']}: {_difference(each['net_set'])}" for each in row["measures"].values()]
+            for row in headers
+        ]
+        cells = [(row["header"], row["utility"], *own) for row, own in zip(headers, by, strict=True)]
+        title = "the same by other measures, over the same training seeds; intervals of each hold together"
+        print_table(Table(title, ("header", "utility", *names), cells, 4), *disagreements(headers))
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")

@@ -30,22 +30,31 @@ PERCENTILES = {"p50": 0.5, "p99": 0.99}
 GUARD_PERCENT = 5.0
 """The median slowdown of the longest flows may be so much larger than the first contender's."""
 
+PIECE = 256
+"""Flows are counted by so many before one by one."""
+
 ALPHA = 0.05
 DRAWS = 400
 """Of units, with replacement: they give a standard error within about 4 %."""
 
 
-Slowdowns = tuple[Floats, ...]
-"""Of some flows, decade by decade."""
+Flows = tuple[Floats, ...]
+"""Of some flows their slowdowns, decade by decade, then their completion times in µs; these empty where not kept."""
 
-NONE: Slowdowns = tuple(np.empty(0) for _ in DECADES)
+NONE: Flows = tuple(np.empty(0) for _ in 2 * DECADES)
 STEPS = 2048
-"""Of a packed slowdown in a bit: 0.03 %."""
+"""Of a packed slowdown, or time in ns, in a bit: 0.03 %."""
+
+PLAIN = {"short_p99": ((0, 1), 1), "long_p50": ((3,), 0)}
+"""What vendors ask for: decades of sizes whose flows are taken together, and which of the percentiles."""
+
+MEASURES = {"merit": "figure of merit", "short_p99": "p99 slowdown of flows below 100 kB"}
+"""By which training seeds are scored besides the score."""
 
 
 def merits(trials: Iterable[FabricTrial]) -> dict[str, dict[str, Any]]:
     """Return the figure of merit of contenders over trials; differences are from the first that is no ideal."""
-    found: dict[str, dict[int, Slowdowns]] = {}
+    found: dict[str, dict[int, Flows]] = {}
     plain: list[str] = []
     for each in trials:
         found.setdefault(each.policy, {})[each.seed] = by_decade(each)
@@ -53,7 +62,7 @@ def merits(trials: Iterable[FabricTrial]) -> dict[str, dict[str, Any]]:
     return merits_of(found, [*plain, *found, ""][0])
 
 
-def merits_of(found: Mapping[str, Mapping[int, Slowdowns]], against: str) -> dict[str, dict[str, Any]]:
+def merits_of(found: Mapping[str, Mapping[int, Flows]], against: str) -> dict[str, dict[str, Any]]:
     """Return the figure of merit by contender.
 
     The interval is by Student's t with the standard error of the bootstrap over units, whose flows resemble each other
@@ -67,14 +76,18 @@ def merits_of(found: Mapping[str, Mapping[int, Slowdowns]], against: str) -> dic
 
     Returns:
         `against`; `merit_bits`; `difference_bits`; `decades`, the sizes in which every contender has flows, each with
-        `size_from`, `size_to`, `flows`, `p50_bits` and `p99_bits`; and `long_flows_percent`, by how much the median
-        slowdown of flows from 1 MB is larger than that of `against`, None without such flows.
+        `size_from`, `size_to`, `flows`, `p50_bits` and `p99_bits`; `long_flows_percent`, by how much the median
+        slowdown of flows from 1 MB is larger than that of `against`, None without such flows; `short_p99` of flows
+        below 100 kB and `long_p50` of those from 1 MB, each a quantile of their `slowdown`, the `throughput_percent` by
+        which its inverse, the throughput, is larger than that of `against`, of their time in `us`, and how many
+        `us_more` that is.
     """
     units = list(dict.fromkeys(unit for own in found.values() for unit in own))
     slowdowns = {name: [own.get(unit, NONE) for unit in units] for name, own in found.items()}
     shared = [i for i in range(len(DECADES)) if all(any(map(len, _of(own, i))) for own in slowdowns.values())]
     weights = _draws(len(units))
     drawn = {name: _drawn(own, shared, weights) for name, own in slowdowns.items()}
+    plain = {name: {measure: _together(own, measure, weights) for measure in PLAIN} for name, own in slowdowns.items()}
     return {
         name: {
             "against": against,
@@ -82,36 +95,75 @@ def merits_of(found: Mapping[str, Mapping[int, Slowdowns]], against: str) -> dic
             "difference_bits": _value(bits - drawn[against], len(units)),
             "decades": [_decade(slowdowns[name], i) for i in shared],
             "long_flows_percent": _longer(slowdowns[name], slowdowns[against], shared),
+            **{each: _plain(own, plain[against][each], len(units)) for each, own in plain[name].items()},
         }
         for name, bits in drawn.items()
     }
 
 
-def by_decade(trial: FabricTrial) -> Slowdowns:
-    """Return the slowdowns of a trial's flows; of those that did not finish lower bounds."""
-    return tuple(trial.times.of_sizes(*ends).slowdown for ends in DECADES)
+def bits_by_unit(found: Mapping[str, Mapping[int, Flows]]) -> dict[str, dict[str, dict[int, float]]]:
+    """Return, by measure (`MEASURES`), contender and unit, −log2 of the quantiles of that unit's flows alone.
+
+    The figure of merit is over the sizes in which all have flows. Arguments as of `merits_of`.
+    """
+    every, once = [flows for own in found.values() for flows in own.values()], np.ones((1, 1), dtype=np.int64)
+    shared = [i for i in range(len(DECADES)) if all(len(flows[i]) for flows in every)]
+    bits: dict[str, dict[str, dict[int, float]]] = {measure: {name: {} for name in found} for measure in MEASURES}
+    for name, own in found.items():
+        for unit, flows in own.items():
+            merit, short = _drawn([flows], shared, once), -log2(_together([flows], "short_p99", once)[0])
+            for measure, value in zip(MEASURES, (merit, short), strict=True):
+                if math.isfinite(value[0]):
+                    bits[measure][name][unit] = float(value[0])
+    return bits
+
+
+def by_decade(trial: FabricTrial) -> Flows:
+    """Return what a trial's flows take; of those that did not finish lower bounds."""
+    parts = [trial.times.of_sizes(*ends) for ends in DECADES]
+    return (*(each.slowdown for each in parts), *(each.at_least_us for each in parts))
 
 
 def packed(trial: FabricTrial) -> bytes:
-    """Return the slowdowns of a trial in two bytes each, for `unpacked`."""
-    slowdowns = by_decade(trial)
-    steps = [np.clip(np.round(log2(np.sort(each)) * STEPS), 0, 2**16 - 1) for each in slowdowns]
+    """Return what flows of a trial take in four bytes each, for `unpacked`."""
+    *slowdowns, a, b, c, d = by_decade(trial)
+    values = [*slowdowns, *(1000 * each for each in (a, b, c, d))]
+    steps = [np.clip(np.round(log2(np.sort(each)) * STEPS), 0, 2**16 - 1) for each in values]
     return np.array(list(map(len, slowdowns)), dtype="<u4").tobytes() + np.concatenate(steps).astype("<u2").tobytes()
 
 
-def unpacked(trials: Iterable[bytes]) -> Slowdowns:
-    """Return the slowdowns of packed trials together."""
-    parts: list[list[Floats]] = [[np.empty(0)] for _ in DECADES]
+def unpacked(trials: Iterable[bytes]) -> Flows:
+    """Return what flows of packed trials take together; no times where any trial was kept without."""
+    parts: list[list[Floats]] = [[np.empty(0)] for _ in 2 * DECADES]
+    timed = True
     for each in trials:
         counts = np.frombuffer(each, dtype="<u4", count=len(DECADES))
-        steps = np.frombuffer(each, dtype="<u2", offset=4 * len(DECADES)) / STEPS
-        for own, bits in zip(parts, np.split(steps, np.cumsum(counts)[:-1]), strict=True):
-            own.append(power(2.0, bits))
-    return tuple(map(np.concatenate, parts))
+        values = power(2.0, np.frombuffer(each, dtype="<u2", offset=4 * len(DECADES)) / STEPS)
+        timed = timed and len(values) == 2 * counts.sum()
+        for own, some in zip(parts, np.split(values, np.cumsum([*counts, *counts])[:-1]), strict=True):
+            own.append(some)
+    slowdowns, times = (list(map(np.concatenate, half)) for half in (parts[: len(DECADES)], parts[len(DECADES) :]))
+    return (*slowdowns, *(each / 1000 if timed else np.empty(0) for each in times))
 
 
-def _of(units: Sequence[Slowdowns], decade: int) -> list[Floats]:
+def _of(units: Sequence[Flows], decade: int) -> list[Floats]:
     return [each[decade] for each in units]
+
+
+def _together(units: Sequence[Flows], measure: str, weights: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return (1 + draws,) of a quantile of `PLAIN`: of slowdowns, and of times in µs."""
+    decades, which = PLAIN[measure]
+    slowdown, us = (
+        _quantiles([np.concatenate([each[i + more] for i in decades]) for each in units], weights)[:, which]
+        for more in (0, len(DECADES))
+    )
+    return slowdown, us
+
+
+def _plain(own: tuple[Floats, Floats], first: tuple[Floats, Floats], units: int) -> dict[str, Value]:
+    (slowdown, us), (least, us_first) = own, first
+    values = {"slowdown": slowdown, "throughput_percent": 100 * (least / slowdown - 1), "us": us}
+    return {name: _value(each, units) for name, each in (values | {"us_more": us - us_first}).items()}
 
 
 def _draws(units: int) -> NDArray[np.int64]:
@@ -121,7 +173,7 @@ def _draws(units: int) -> NDArray[np.int64]:
     return np.array(counts, dtype=np.int64)
 
 
-def _drawn(units: Sequence[Slowdowns], decades: Sequence[int], weights: NDArray[np.int64]) -> Floats:
+def _drawn(units: Sequence[Flows], decades: Sequence[int], weights: NDArray[np.int64]) -> Floats:
     """Return (1 + draws,) figures of merit; NaN where a draw has no flows of a decade."""
     bits = [-log2(_quantiles(_of(units, i), weights)).mean(axis=1) for i in decades]
     return np.mean(bits, axis=0) if bits else np.full(len(weights), np.nan)
@@ -133,16 +185,22 @@ def _quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
     order = np.argsort(values, kind="stable")
     values, unit = values[order], unit[order]
     found = np.full((len(weights), len(PERCENTILES)), np.nan)
-    for row, counts in enumerate(weights):
-        upto = np.cumsum(counts[unit])
-        if (flows := int(upto[-1])) == 0:
+    each_piece = np.zeros((-(-len(values) // PIECE), len(units)), dtype=np.int64)
+    np.add.at(each_piece, (np.arange(len(values)) // PIECE, unit), 1)
+    for row, (counts, upto) in enumerate(zip(weights, np.cumsum(weights @ each_piece.T, axis=1), strict=True)):
+        if not len(upto) or (flows := int(upto[-1])) == 0:
             continue
-        at = np.array(list(PERCENTILES.values())) * (flows - 1)
-        below = np.floor(at)
-        least, most = (
-            values[np.searchsorted(upto, np.minimum(k, flows - 1), side="right")] for k in (below, below + 1)
-        )
-        found[row] = least + (at - below) * (most - least)
+
+        def ranked(k: int, counts: NDArray[np.int64] = counts, upto: NDArray[np.int64] = upto) -> float:
+            piece = int(np.searchsorted(upto, k, side="right"))
+            own = slice(piece * PIECE, (piece + 1) * PIECE)
+            inside = np.cumsum(counts[unit[own]]) + (upto[piece - 1] if piece else 0)
+            return float(values[own][np.searchsorted(inside, k, side="right")])
+
+        for column, p in enumerate(PERCENTILES.values()):
+            below = math.floor(p * (flows - 1))
+            least, most = ranked(below), ranked(min(below + 1, flows - 1))
+            found[row, column] = least + (p * (flows - 1) - below) * (most - least)
     return found
 
 
@@ -156,7 +214,7 @@ def _value(drawn: Floats, units: int) -> Value:
     return {"mean": value, "low": value - reach, "high": value + reach}
 
 
-def _decade(units: Sequence[Slowdowns], decade: int) -> dict[str, Any]:
+def _decade(units: Sequence[Flows], decade: int) -> dict[str, Any]:
     own, (low, high) = _of(units, decade), DECADES[decade]
     row: dict[str, Any] = {"size_from": low, "size_to": high, "flows": sum(map(len, own))}
     for name, p in PERCENTILES.items():
@@ -166,7 +224,7 @@ def _decade(units: Sequence[Slowdowns], decade: int) -> dict[str, Any]:
     return row
 
 
-def _longer(own: Sequence[Slowdowns], first: Sequence[Slowdowns], shared: Sequence[int]) -> float | None:
+def _longer(own: Sequence[Flows], first: Sequence[Flows], shared: Sequence[int]) -> float | None:
     last = len(DECADES) - 1
     if last not in shared:
         return None

@@ -1,7 +1,7 @@
 """The report of a run, or of a grid: one self-contained `report.html`, and its figures as files.
 
 The same run folder gives the same bytes. What differs between two runs of the same campaign (times,
-machine) is only in the section on costs.
+machine) is only in the sections on costs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.differences import with_condition
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
+from lcca.evaluation.report.sections.vendor import vendor
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, headline, score_explained
@@ -153,6 +154,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "has_trainings": tables.has_trainings,
         "comparisons": comparisons,
         "which": which,
+        "vendor": vendor(tables) if which else None,
         "summary": tables.summary,
         "answer": found,
         "score_explained": score_explained(utilities)

@@ -13,7 +13,9 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
+from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.layout import SLOWDOWNS
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
@@ -150,6 +152,30 @@ class Group:
     def by_seed(self, name: str) -> Mapping[int, float]:
         """Return a candidate's mean test score by training seed."""
         return self._means.get(name, {})
+
+    @cached_property
+    def flows_by_seed(self) -> Mapping[str, Mapping[int, Flows]]:
+        """What the flows of all tests of a training took, by candidate and training seed; empty where not kept."""
+        own, found = self.trained, dict[str, dict[int, Flows]]()
+        if SLOWDOWNS not in own or own[SLOWDOWNS].isna().any():
+            return found
+        parts = dict(iter(own.groupby("policy")[SLOWDOWNS]))
+        for each in self.policies:
+            for end in each.endings:
+                flows = unpacked(parts[each.learner.id + end])
+                found.setdefault(each.learner.signals.name + end, {})[each.learner.training_seed] = flows
+        return found
+
+    @cached_property
+    def bits_by_seed(self) -> Mapping[str, Mapping[str, Mapping[int, float]]]:
+        """By measure other than the score (`lcca.evaluation.fabric.merit.MEASURES`), candidate and training seed."""
+        return bits_by_unit(self.flows_by_seed) if self.flows_by_seed else {}
+
+    @cached_property
+    def by_scenario(self) -> dict[str, Group]:
+        """The same on each of a fabric's scenarios alone; empty on networks."""
+        parts = self.trained.groupby("scenario", sort=False) if "scenario" in self.trained else ()
+        return {str(name): replace(self, trained=own) for name, own in parts}
 
     @cached_property
     def _means(self) -> dict[str, dict[int, float]]:

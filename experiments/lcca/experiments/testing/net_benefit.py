@@ -11,8 +11,9 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, no_choice_yet
-from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, trainers_remark
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, compare_sets, trainers_remark
 from lcca.experiments.testing.groups import Group, outlooks
+from lcca.signal_sets.headers.costs import switch_cost
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -100,6 +101,30 @@ class HeaderFamily:
         best = self.benefit(header, None).decision
         return {"remark": trainers_remark(self.group.learnt_by(self.group.baseline, name), best, said)} if said else {}
 
+    def besides(self, header: Chosen) -> dict[str, Any]:
+        """Return what summary.json holds about a header besides its score.
+
+        That is its cost in a `switch`; on fabrics also the net benefit by other `measures` over the same training
+        seeds, whose intervals hold together over pairs as those of the score do, and on each of the `scenarios`,
+        whose intervals hold together over headers and scenarios.
+        """
+        base, name, carried = self.group.baseline, charged_name(header), header.learner.candidate.header
+        assert carried is not None
+        found: dict[str, Any] = {"switch": switch_cost(carried)._asdict()}
+        for measure, bits in self.group.bits_by_seed.items():
+            shared: dict[str, Any] = {"comparisons": self.total, "margin": self.required}
+            net = compare_sets(
+                base, name, bits[base], bits[name], utility=self.group.utility, rule=self.group.rule, **shared
+            )
+            said = "open" if net.same else decision(net, self.required)
+            found.setdefault("measures", {})[measure] = {"decision": said, "net_set": net.to_json()}
+        parts = self.group.by_scenario
+        total = max(self.total, len(parts) * len(self.headers) * self.total // len(self.pairs))
+        for scenario, part in parts.items():
+            net = part.compare_candidates(base, name, total, self.required)
+            found.setdefault("scenarios", []).append({"scenario": scenario, "net_set": net.to_json()})
+        return found
+
     def choice(self) -> dict[str, Any]:
         """Return what summary.json holds about which header to take."""
         base, headers = self.group.baseline, {charged_name(h): h for h in self.headers}
@@ -163,7 +188,7 @@ def benefits_content(
     tested = [None if trials is None else trials[family.group.utility.name] for family in families]
     pairs = zip(families, tested, strict=True)
     rows = [
-        family.benefit(header, trials).to_json() | family.remark(header)
+        family.benefit(header, trials).to_json() | family.remark(header) | family.besides(header)
         for family, trials in pairs
         for header in family.headers
     ]

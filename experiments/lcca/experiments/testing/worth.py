@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.bounds.summary import gap_closed
-from lcca.evaluation.fabric.merit import Slowdowns, merits_of, unpacked
+from lcca.evaluation.fabric.merit import Flows, merits_of, unpacked
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.layout import SLOWDOWNS
@@ -89,15 +89,10 @@ def merit_rows(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> l
     """
     rows = []
     for group in groups:
-        own, test = group.trained, trials[group.utility.name]
-        if not all(SLOWDOWNS in table and table[SLOWDOWNS].notna().all() for table in (own, test)):
+        sets, test = group.flows_by_seed, trials[group.utility.name]
+        if not sets or SLOWDOWNS not in test or test[SLOWDOWNS].isna().any():
             continue
-        sets: dict[str, dict[int, Slowdowns]] = {}
-        for each in group.policies:
-            for end in each.endings:
-                flows = unpacked(own.loc[own["policy"] == each.learner.id + end, SLOWDOWNS])
-                sets.setdefault(each.learner.signals.name + end, {})[each.learner.training_seed] = flows
-        policies: dict[str, dict[int, Slowdowns]] = {}
+        policies: dict[str, dict[int, Flows]] = {}
         for policy, number, flows in zip(test["policy"], test["network"], test[SLOWDOWNS], strict=True):
             policies.setdefault(policy, {})[number] = unpacked([flows])
         for level, found, against in (("set", sets, group.baseline), ("policy", policies, group.base)):

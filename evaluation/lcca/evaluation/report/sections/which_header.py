@@ -27,6 +27,7 @@ from lcca.evaluation.report.figures.style import (
 )
 from lcca.evaluation.report.sections.section import Content, data_table
 from lcca.evaluation.report.words.headline import Statement
+from lcca.evaluation.report.words.merit import BADGES, beside_score, bytes_words, net_percent, percent_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
@@ -35,9 +36,6 @@ from lcca.inputs.json_values import finite
 Json = dict[str, Any]
 
 PARETO_TITLE = "Net benefit against header bytes"
-
-BADGES = {"pays": "better", "does not pay": "worse", "open": "not settled"}
-"""Verdicts whose colours and markers decisions have."""
 
 TICKS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -169,7 +167,7 @@ def title(benefits: Json) -> str:
         row = _row(benefits, take, choices[0]["utility"])
         value = percent(row["net_set"]["throughput_equivalent_percent"]["difference"] or 0)
         sure = "" if row["decision"] == "pays" else f" ({row['decision']})"
-        return f"Take {take}{sure}: {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
+        return f"Take {take}{sure}: {bytes_words(row['wire_bytes'])}, {value} throughput with its bytes charged"
     opened = [row["header"] for row in benefits["rows"] if row["decision"] == "open"]
     left = f"{len(opened)} of {len(benefits['rows'])} headers are open" if opened else "no header pays"
     return f"Keep {take} without a header: {left}"
@@ -189,7 +187,8 @@ def _statements(benefits: Json, gaps: Mapping[str, float], summary: Json) -> Ite
         yield _choice(benefits, choice, gaps.get(choice["utility"]))
         for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                beside = _beside_ideals(row, summary.get("worth_at_most", ())) + _starved(row, summary.get("merit", ()))
+                beside = beside_score(row) + _beside_ideals(row, summary.get("worth_at_most", ()))
+                beside += _starved(row, summary.get("merit", ()))
                 yield Statement(BADGES[row["decision"]], sentence(row, benefits["baseline"], several) + beside)
 
 
@@ -204,7 +203,8 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     if choice["take"] == base:
         return Statement("not settled", f"Keep {base} without a header{under}: no bytes; {left}.")
     row = _row(benefits, choice["take"], choice["utility"])
-    text = f"We recommend {row['header']}{under}, {_bytes(row['wire_bytes'])}, the fewest of what may be best; {left}."
+    size = bytes_words(row["wire_bytes"])
+    text = f"We recommend {row['header']}{under}, {size}, the fewest of what may be best; {left}."
     if gap is not None and gap > 0:
         closed = percent(100 * row["net_set"]["difference"] / gap, signed=False)
         text += f" It closes {closed} of the gap between {base} and the fair share, its bytes charged."
@@ -214,21 +214,21 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
 def sentence(row: Json, base: str, name_utility: bool) -> str:
     """Return the result for one header in a sentence."""
     net, gross, cost = row["net_set"], row["gross_set"], row["cost_set"]
-    required, size = percent(row["required_percent"], signed=False), _bytes(row["wire_bytes"])
+    required, size = percent(row["required_percent"], signed=False), bytes_words(row["wire_bytes"])
     ahead = f" (forecast: {counts(*net['likely_n'])} training seeds)" if net["likely_n"] else ""
     words = {
         "pays": f"pays: it brings more than {required} with its {size} charged",
         "does not pay": f"does not pay: it brings less than {required} with its {size} charged",
         "open": f"open whether it brings {required}{ahead}",
     }[row["decision"]]
-    paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
+    paid = "" if cost is None else f"; signals {percent_of(gross)}, bytes {percent_of(cost)}"
     if gross["verdict"] == "worse":
         words += f"; trained too little: worse than {base} with its bytes free, although a policy can ignore signals"
     if gross.get("same"):
         words += f"; {gross['same']}"
     by = f" (utility {row['utility']})" if name_utility else ""
     remark = f"; {row['remark']}" if "remark" in row else ""
-    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {counted_units(net)}{paid}{remark}."
+    return f"{row['header']}{by}: {words}. Net {net_percent(net)} over {counted_units(net)}{paid}{remark}."
 
 
 def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
@@ -251,22 +251,6 @@ def _starved(row: Json, merits: Sequence[Json]) -> str:
     named = (row["utility"], "set", row["net_set"]["B"])
     said = [starved(each["merit"]) for each in merits if (each["utility"], each["level"], each["id"]) == named]
     return f" {capital(said[0])}." if said and said[0] else ""
-
-
-def _percent(comparison: Json) -> str:
-    value = comparison["throughput_equivalent_percent"]["difference"]
-    return "unknown" if value is None else percent(value)
-
-
-def _ends(comparison: Json) -> str:
-    ends = comparison["throughput_equivalent_percent"]
-    if None in (ends["low"], ends["high"]):
-        return ""
-    return f" [{percent(ends['low']).removesuffix(NO_BREAK + '%')}, {percent(ends['high'])}]"
-
-
-def _bytes(count: int) -> str:
-    return f"{count}{NO_BREAK}byte{'' if count == 1 else 's'}"
 
 
 def _row(benefits: Json, header: str, utility: str) -> Json:
