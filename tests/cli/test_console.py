@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.printing.console import ResultConsole
+from lcca.cli.printing.tables import forecast_words
 
 HEADS = ("policy", "difference (bits) [95 %]", "as throughput", "forecast")
 ROWS = (
@@ -44,3 +45,18 @@ def test_no_word_is_broken_however_narrow_the_terminal_is(width: int) -> None:
     said = {word for cell in (*HEADS[1:], *(cell for row in ROWS for cell in row)) for word in cell.split()}
     assert said <= set(text.split())
     assert ("┃" in text) == (width >= 100)
+
+
+@pytest.mark.parametrize(
+    ("n", "likely", "words"),
+    [
+        (5, (5, 5), "the next look"),
+        (5, (9, 9), "about 4 more training seeds"),
+        (5, (7, 25), "about 2–20 more training seeds"),
+        (5, (7, 447), "unknown, at least 2 more training seeds"),
+        (5, (5, 300), "unknown, at least 1 more training seeds"),
+        (5, None, ""),
+    ],
+)
+def test_a_forecast_wider_than_ten_times_is_unknown(n: int, likely: tuple[int, int] | None, words: str) -> None:
+    assert forecast_words({"level": "set", "n": n, "likely_n": likely}) == words

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import add_tables, positive, print_json, print_visible
+from lcca.cli.options.common import positive, print_json, print_visible
 from lcca.cli.printing.tables import (
     print_forecasts,
     print_points,
@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=("trained",),
         help="end after the trainings of the first training seeds; the same command without it goes on",
     )
-    add_tables(parser)
+    parser.add_argument("--tables", action="store_true", help="every table, not only those that the answer rests on")
     parser.set_defaults(run=run)
 
 

@@ -52,11 +52,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON on standard output, nothing else")
 
 
-def add_tables(parser: argparse.ArgumentParser) -> None:
-    """Add --tables."""
-    parser.add_argument("--tables", action="store_true", help="every table, not only those that the answer rests on")
-
-
 def print_visible(text: str, **options: Any) -> None:
     """Print text that has names or paths, as `print` does: their control characters are not for the terminal."""
     print(visible(text), **options)

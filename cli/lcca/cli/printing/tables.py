@@ -18,6 +18,7 @@ from lcca.evaluation.report.words.headline import headline, score_explained
 from lcca.evaluation.report.words.merit import disagreements
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
+    TOO_WIDE,
     coverage,
     coverage_apart,
     finding,
@@ -78,7 +79,7 @@ def print_result(summary: Json, every_table: bool = False) -> None:
                 each, f"{summary['campaign']}: what is possible on the test networks, utility {each['utility']}"
             )
     else:
-        print_visible("--tables: policies, what is possible, single comparisons")
+        print_visible("lcca sweep --tables, lcca show run: policies, what is possible, single comparisons")
 
 
 def print_policies(summary: Json) -> None:
@@ -311,6 +312,8 @@ def forecast_words(comparison: Json) -> str:
     low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
     if high == 0:
         return "the next look"
+    if high > TOO_WIDE * max(low, 1):
+        return f"unknown, at least {max(low, 1)} more {unit}"
     if low == high:
         return f"about {high} more {unit}"
     return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, add_tables, print_json, print_visible
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.cli.printing.tables import print_result
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
@@ -21,7 +21,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_folder", type=Path, help="a run's folder")
     add_json(parser)
-    add_tables(parser)
     parser.set_defaults(run=run)
 
 
@@ -35,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"report": str(folder / layout.REPORT), "figures": str(folder / layout.FIGURES)})
         return 0
-    print_result(summary, options.tables)
+    print_result(summary)
     print_visible(f"\nreport: {folder / layout.REPORT}")
     return 0
 

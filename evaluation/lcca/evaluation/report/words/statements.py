@@ -96,8 +96,14 @@ def percent(value: float, signed: bool = True) -> str:
     return text.replace("-", MINUS) + NO_BREAK + "%"
 
 
+TOO_WIDE = 10
+"""A forecast whose ends are further apart than this factor says the least alone."""
+
+
 def counts(low: int, high: int) -> str:
-    """Return "40 to 1,200", or one number where both are the same."""
+    """Return "40 to 120", "at least 40" of a range too wide to plan by, or one number where both are the same."""
+    if high > TOO_WIDE * max(low, 1):
+        return f"at least {low:,}"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
