@@ -26,17 +26,11 @@ def published(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "better_than"),
-    [
-        ("ws30-leafspine", ["dcqcn", "timely"]),
-        ("ws50-leafspine", ["window", "dctcp", "dcqcn", "timely", "hpcc"]),
-        ("ws50inc-leafspine", ["window", "dctcp", "dcqcn", "timely", "hpcc"]),
-        ("ws50long-leafspine", ["dctcp", "timely", "hpcc"]),
-        ("fbhdp50-fattree", ["window", "dctcp", "dcqcn", "hpcc"]),
-    ],
+    "name",
+    ["ws30-leafspine", "ws50-leafspine", "ws50inc-leafspine", "ws50long-leafspine", "fbhdp50-fattree"],
 )
-def test_a_law_on_published_flows(published: ModuleType, reference: Path, name: str, better_than: list[str]) -> None:
-    """The flows are those of the files, so is what became of them, and no transport there has the law's score."""
+def test_a_law_on_published_flows(published: ModuleType, reference: Path, name: str) -> None:
+    """The flows are those of the files, so is what became of them, and the law has a better score than all."""
     data = reference / "data" / "fabric"
     found = published.run(data, name, [LAW])
     flows = pd.read_csv(data / f"flows-{name}.csv").sort_values("start_ns", kind="stable")
@@ -52,8 +46,7 @@ def test_a_law_on_published_flows(published: ModuleType, reference: Path, name: 
         np.testing.assert_array_equal(law.record["flow_ideal_ns"], each.record["flow_ideal_ns"])
     assert law.times.finished.all() and (law.record["flow_delivered_bytes"] == flows.size_bytes).all()
     assert (law.record["port_drops"] == 0).all()
-    for each in better_than:
-        assert law.score(BITS) > scores[each], each
+    assert len(scores) >= 3 and law.score(BITS) > max(scores.values())
 
 
 @pytest.mark.parametrize("name", ["alone-star", "alone-leafspine"])
