@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,21 +71,8 @@ class ThroughputDelay:
         return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
 
     def score(self, record: Record) -> TrialScores:
-        """Score every trial of a record.
-
-        Raises:
-            InputError: packets took no time on a network, which is worth infinitely much.
-        """
-        with np.errstate(divide="ignore"):  # refused below
-            scores = score_trials(self, sender_totals(record))
-        if (endless := np.isinf(scores.score_bits)).any():
-            at = int(record.network_index[endless.argmax()])
-            raise InputError(
-                f"network {record.networks.networks[at].id}: packets take no time with link_rate "
-                f"{record.networks.link_rate[at]:g} packets/µs and rtt {record.networks.rtt[at]:g} µs, so the score "
-                "has no bounds; lower the link_rate, or raise the rtt"
-            )
-        return scores
+        """Score every trial of a record; see `score_network_trials`."""
+        return score_network_trials(self, record)
 
     def percent(self, difference: float) -> float:
         """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""
@@ -157,7 +144,32 @@ def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike
     return latest
 
 
-def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
+class OfSenders(Protocol):
+    """A utility of a sender's throughput and delay."""
+
+    def of(self, throughput_share: ArrayLike, delay_us: ArrayLike) -> Floats:
+        """Return the utility of each sender."""
+
+
+def score_network_trials(wanted: OfSenders, record: Record) -> TrialScores:
+    """Score every trial of a record.
+
+    Raises:
+        InputError: packets took no time on a network, which is worth infinitely much.
+    """
+    with np.errstate(divide="ignore"):  # refused below
+        scores = score_trials(wanted, sender_totals(record))
+    if (endless := np.isinf(scores.score_bits)).any():
+        at = int(record.network_index[endless.argmax()])
+        raise InputError(
+            f"network {record.networks.networks[at].id}: packets take no time with link_rate "
+            f"{record.networks.link_rate[at]:g} packets/µs and rtt {record.networks.rtt[at]:g} µs, so the score "
+            "has no bounds; lower the link_rate, or raise the rtt"
+        )
+    return scores
+
+
+def score_trials(wanted: OfSenders, senders: SenderTotals) -> TrialScores:
     """Score every trial of a record."""
     counted = senders.counted()
     trial = senders.trial[counted]

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.evaluation.trials.layout import CONFIG
+from lcca.evaluation.trials.own_utility import OwnUtility
 from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, RoundTime, Slowdown, Throughput
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.names import ClassName, FileOrName
 from lcca.inputs.yaml_text import parse
 
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
@@ -64,13 +66,15 @@ DEFAULT = UTILITIES["default"]
 
 
 def utility(name: str) -> Utility:
-    """Return a utility by its name.
+    """Return a utility by its name, or of a function in Python that it names, as in ``my.py:fair``.
 
     Raises:
-        InputError: if there is none of that name, with a suggestion.
+        InputError: if there is none of that name, with a suggestion, or the function cannot be one.
     """
     if name in UTILITIES:
         return UTILITIES[name]
+    if ClassName.of(name):
+        return OwnUtility.named(name)
     raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}")
 
 
@@ -88,18 +92,31 @@ def fabric_utility(name: str) -> Ratio:
 
 
 class UtilityModel(Model):
-    """A utility as a campaign's file gives it: one of `UTILITIES` by name, or a new name with two weights."""
+    """A utility as a campaign's file gives it: one of `UTILITIES` by name, a new name with two weights, or ``my.py:f``.
+
+    Attributes:
+        python: a function of throughput and delay, as in ``my.py:fair`` (`lcca.evaluation.trials.own_utility`).
+    """
 
     name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
     throughput_weight: float | None = Field(default=None, ge=0)
     delay_weight: float | None = Field(default=None, ge=0)
+    python: FileOrName | None = None
+
+    @model_serializer(mode="wrap")
+    def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the function where there is none."""
+        return {key: value for key, value in content(self).items() if key != "python" or value is not None}
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in_by_name(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value = {"name": value}
+            own = ClassName.of(value)
+            value = {"name": own.name, "python": value} if own else {"name": value}
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            return value
+        if value.get("python") is not None:
             return value
         given = {key for key in ("throughput_weight", "delay_weight") if value.get(key) is not None}
         known = None if given else utility(value["name"])
@@ -119,6 +136,8 @@ class UtilityModel(Model):
 
     def build(self) -> Utility:
         """Return the utility itself."""
+        if self.python is not None:
+            return OwnUtility.named(self.python)
         if self.throughput_weight is None or self.delay_weight is None:
             return utility(self.name)
         return ThroughputDelay(self.name, self.throughput_weight, self.delay_weight)

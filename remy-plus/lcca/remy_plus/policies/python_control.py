@@ -10,11 +10,11 @@ import ast
 import math
 import sys
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import CodeType, ModuleType, TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from lcca.inputs.dependencies import digest_with_imports, reached_by
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
@@ -59,7 +59,7 @@ class PythonClass:
     imports: str = ""
 
     @classmethod
-    def named(cls, found: ClassName) -> PythonClass:
+    def named(cls, found: ClassName) -> Self:
         """Read the file that a name means.
 
         Raises:
@@ -83,14 +83,15 @@ class PythonClass:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out what was made of the text."""
-        return PythonClass, (self.path, self.text, self.package, self.name, self.imports)
+        return type(self), (self.path, self.text, self.package, self.name, self.imports)
 
     @cached_property
     def declared(self) -> type:
         """The class, for what it declares; trials have their own (see `fresh`)."""
-        return self.fresh()
+        found: type = self.fresh()
+        return found
 
-    def fresh(self) -> type:
+    def fresh(self) -> Any:
         """Run the text anew and return its class, which shares with others only what modules that it imports keep.
 
         Raises:
@@ -107,9 +108,12 @@ class PythonClass:
             raise
         except BaseException as error:
             raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
-        found = vars(module).get(self.name)
+        return self._picked(vars(module))
+
+    def _picked(self, members: Mapping[str, Any]) -> Any:
+        found = members.get(self.name)
         if not isinstance(found, type):
-            classes = [name for name, each in vars(module).items() if isinstance(each, type)]
+            classes = [name for name, each in members.items() if isinstance(each, type)]
             raise InputError(f"{self.path}: no class {self.name!r}{did_you_mean(self.name, classes)}")
         return found
 
@@ -133,6 +137,17 @@ class PythonClass:
             inside = {name: each.lineno for each in found.body for name in _defines(each)}
             return f"{self.path}:{inside.get(member, found.lineno)}"
         return self.path
+
+
+class PythonFunction(PythonClass):
+    """A function in a text of Python; see `PythonClass`."""
+
+    def _picked(self, members: Mapping[str, Any]) -> Any:
+        found = members.get(self.name)
+        if not callable(found):
+            functions = [name for name, each in members.items() if callable(each)]
+            raise InputError(f"{self.path}: no function {self.name!r}{did_you_mean(self.name, functions)}")
+        return found
 
 
 @dataclass(frozen=True)
