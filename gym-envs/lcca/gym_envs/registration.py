@@ -1,4 +1,7 @@
-"""The environments' ids, which Gymnasium knows where `lcca` is installed (entry point ``gymnasium.envs``)."""
+"""The environments' ids: importing this registers them with Gymnasium (``pip install 'lcca[drl]'``).
+
+``gymnasium.make("lcca.gym_envs.registration:lcca/Bottleneck-v0")`` imports it too.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,5 @@ ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/Ns3Gym-v0": ("lcca.gym_envs.ns3gym.remote:RemoteSimulation", None),
 }
 
-
-def register_all() -> None:
-    """Register all ids; Gymnasium calls this as it is imported."""
-    for name, (single, vector) in ENVIRONMENTS.items():
-        register(name, entry_point=single, vector_entry_point=vector)
+for name, (single, vector) in ENVIRONMENTS.items():
+    register(name, entry_point=single, vector_entry_point=vector)

@@ -9,6 +9,7 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
+import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules  # noqa: E402
 from lcca.gym_envs.batch.vector_env import AgentSlotsVectorEnv  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402

@@ -8,6 +8,7 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
 
+import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.evaluation.scenarios.networks import NetworkSpace  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.gym_envs.interface.episode import Reward  # noqa: E402

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # ns3gym_peer
 import ns3gym_peer as peer  # noqa: E402
 from gymnasium import spaces  # noqa: E402
 
+import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.gym_envs.ns3gym.remote import RemoteSimulation  # noqa: E402
 from lcca.gym_envs.ns3gym.schema import PeerLost, ProtocolError  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
