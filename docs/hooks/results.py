@@ -118,6 +118,24 @@ def _shared(trials: Row, links: int) -> str:
     return f"{trials['delivered_gbps'] / links:.0f} / {trials['jain_index']:.2f} / {queue:.1f} / {dropped:,.1f}"
 
 
+def elsewhere(name: str) -> str:
+    """Return the net benefit of headers by other measures and on each scenario, bits."""
+    rows = [each for each in read(name)["net_benefit"]["rows"] if each.get("scenarios")]
+    rows.sort(key=lambda each: -each["net_set"]["difference"])
+    heads = ["header", "figure of merit", "p99 below 100 kB", *(each["scenario"] for each in rows[0]["scenarios"])]
+    cells = []
+    for each in rows:
+        found = [each["measures"][measure]["net_set"] for measure in ("merit", "short_p99")]
+        cells.append([f"`{each['header']}`", *map(_marked, [*found, *(one["net_set"] for one in each["scenarios"])])])
+    return table(heads, cells)
+
+
+def _marked(row: Row) -> str:
+    """Return a difference in bits, in bold where its interval leaves out 0."""
+    text = f"{row['difference']:+.3f}".translate(MINUS)
+    return f"**{text}**" if row["low"] is not None and row["low"] * row["high"] > 0 else text
+
+
 def _worth(row: Row) -> str:
     return bits(row["low"], row["high"], row["difference"])
 
@@ -134,6 +152,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "signals-tables": lambda: sets("signals-tables"),
     "learners": learners,
     "fabric-headers": lambda: headers("fabric-headers"),
+    "fabric-headers-elsewhere": lambda: elsewhere("fabric-headers"),
+    "fabric-classes": lambda: headers("fabric-headers-classes"),
+    "fabric-classes-elsewhere": lambda: elsewhere("fabric-headers-classes"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
 }
