@@ -1,6 +1,7 @@
 """`lcca tune` of a transport on a fabric."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from lcca.cli.commands.tune import print_to_paste
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
@@ -66,6 +68,27 @@ def results(run: Path) -> tuple[dict[str, bytes], Any]:
     parts = {each.name: each.read_bytes() for each in (run / "trials").glob("*.parquet")}
     files = {name: (run / name).read_bytes() for name in RESULTS}
     return files | parts, pd.read_parquet(run / "candidates.parquet").to_dict("records")
+
+
+def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: Path) -> None:
+    answer = lcca("tune", config, "--out", finished)
+    assert answer.status == 0, answer.err
+    assert re.search(r"^tuned, to paste *\nparameter +value +unit *\nbdps +1 +bandwidth-delay products", answer.out, re.M)
+    assert f"optuna-dashboard sqlite:///{finished / 'study.sqlite3'}\n" in answer.out
+    assert (finished / "study.sqlite3").is_file()
+
+
+def test_settings_have_three_digits_and_units(capsys: pytest.CaptureFixture[str]) -> None:
+    values = {"red.kmin_bytes": 30331.2, "red.kmax_bytes": 1.6e6, "increase_us": 10.1924, "increase_gbps": 0.3414021}
+    print_to_paste({"policy": "dcqcn@red", "simulator": "fabric", "policies": [{"parameters": values}]})
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows[-1][:8] == "thresholds of markers are for ports of 100".split()
+    assert rows[2:-1] == [
+        ["red.kmin_bytes", "30.3", "kB"],
+        ["red.kmax_bytes", "1600", "kB"],
+        ["increase_us", "10.2", "µs"],
+        ["increase_gbps", "0.341", "Gb/s"],
+    ]
 
 
 def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, finished: Path) -> None:
