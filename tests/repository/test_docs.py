@@ -146,6 +146,26 @@ def test_the_page_on_transports_has_every_transport_and_marker() -> None:
         assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
 
 
+def test_every_key_of_every_file_is_on_a_page() -> None:
+    """Mappings are found by their keys: of each there is a table with a row for each key, less the `kind` that names it."""
+    keys = hook("keys")
+    assert set(keys.PLACES) == {file.stem for file in keys.SCHEMAS.glob("*.json")}
+    pages = {place.partition("#")[0] for place in keys.PLACES.values()}
+    text = "\n".join(keys.on_page_markdown(text_of(DOCS / "reference" / page)) for page in sorted(pages))
+    assert "<!-- keys" not in text
+    tables = {frozenset(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) for table in text.split("\n\n")}
+    for file in keys.SCHEMAS.glob("*.json"):
+        schema = json.loads(text_of(file))
+        for mapping in [schema.get("items", schema), *schema["$defs"].values()]:
+            properties = mapping.get("properties", {})
+            needed = frozenset(key for key in properties if "const" not in properties[key])
+            assert {needed, needed | {"extends"}} & tables or not needed, needed
+    for anchor in re.findall(r"\((?:\w+\.md)?#([\w-]+)\)", text):
+        assert f"{{: #{anchor} }}" in text or any(anchor in anchors(DOCS / "reference" / each) for each in pages), (
+            anchor
+        )
+
+
 def test_the_page_on_cceval_has_every_summary() -> None:
     pages, page = hook("cceval"), text_of(DOCS / "reproductions" / "cceval.md")
     text = pages.on_page_markdown(page)
