@@ -147,7 +147,7 @@ def test_the_page_on_transports_has_every_transport_and_marker() -> None:
 
 
 def test_every_key_of_every_file_is_on_a_page() -> None:
-    """Mappings are found by their keys: of each there is a table with a row for each key, less the `kind` that names it."""
+    """A mapping is found by its keys: there is a table with a row for each, less the `kind` that names it."""
     keys = hook("keys")
     assert set(keys.PLACES) == {file.stem for file in keys.SCHEMAS.glob("*.json")}
     pages = {place.partition("#")[0] for place in keys.PLACES.values()}
