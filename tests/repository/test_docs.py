@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lcca.api
+from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.switches.transports import TRANSPORTS
 
@@ -144,6 +145,12 @@ def test_the_page_on_transports_has_every_transport_and_marker() -> None:
     assert "<!--" not in text
     for name, kind in {**TRANSPORTS, **MARKERS}.items():
         assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
+
+
+def test_the_page_on_hand_designed_controls_has_every_one_of_ns3() -> None:
+    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "baselines.md"))
+    for name, family in FAMILIES.items():
+        assert f"**{name}**" in text and all(f"| `{each.name}` |" in text for each in family.parameters)
 
 
 def test_every_key_of_every_file_is_on_a_page() -> None:
