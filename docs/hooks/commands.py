@@ -7,6 +7,8 @@ from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
+from lcca.remy_plus.policies.families import FAMILIES
+from lcca.remy_plus.policies.tunables import COMMON, Parameter
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.switches.transports import TRANSPORTS
@@ -14,12 +16,14 @@ from lcca.remy_plus.switches.transports import TRANSPORTS
 MARK = "<!-- commands -->"
 TRANSPORTS_MARK = "<!-- transports -->"
 MARKERS_MARK = "<!-- markers -->"
+CONTROLS_MARK = "<!-- controls -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of every command, transports or markers where a page has their mark (MkDocs, for each page)."""
-    for mark, text in ((MARK, commands), (TRANSPORTS_MARK, transports), (MARKERS_MARK, markers)):
+    """Put commands, transports, markers or controls of ns-3 where a page has their mark (MkDocs, for each page)."""
+    texts = ((MARK, commands), (TRANSPORTS_MARK, transports), (MARKERS_MARK, markers), (CONTROLS_MARK, controls))
+    for mark, text in texts:
         markdown = markdown.replace(mark, text()) if mark in markdown else markdown
     return markdown
 
@@ -37,6 +41,24 @@ def transports() -> str:
 def markers() -> str:
     """Return the markers of the fabric and their parameters as tables."""
     return "\n\n".join(f"**{name}**: {kind.source}.\n\n{knobs(kind.knobs)}" for name, kind in MARKERS.items())
+
+
+def controls() -> str:
+    """Return the congestion controls of ns-3 and their parameters as tables, those that all have first."""
+    own = {family: tuple(each for each in family.parameters if each not in COMMON) for family in FAMILIES.values()}
+    parts = [f"**{each.name}**: {each.title}, `{each.type}`.\n\n{tunables(rows)}" for each, rows in own.items()]
+    return "\n\n".join([f"**All** have:\n\n{tunables(COMMON)}", *parts])
+
+
+def tunables(parameters: tuple[Parameter, ...]) -> str:
+    """Return a table of parameters of ns-3's congestion controls."""
+    if not parameters:
+        return ""
+    rows = [
+        f"| `{each.name}` | {each.default} | {each.unit} | `{each.attribute}` | {each.meaning} |" for each in parameters
+    ]
+    rows = [row.replace("| `` |", "| |") for row in rows]
+    return "\n".join(["| parameter | default | unit | ns-3 attribute | |", "|---|---|---|---|---|", *rows])
 
 
 def transport(name: str) -> str:

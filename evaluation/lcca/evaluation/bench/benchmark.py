@@ -30,7 +30,15 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Grid(Model):
-    """All combinations of some values; see `Scenario`."""
+    """All combinations of some values; see `Scenario`.
+
+    Attributes:
+        link_mbps: the link's first rate.
+        factor: by which the rate is multiplied in every other step; 1 for a rate that stays.
+        rtt_ms: smallest round-trip time.
+        buffer_bdp: of the buffer, in bandwidth-delay products of the first rate.
+        loss: share of data packets that are lost behind the link, at random.
+    """
 
     link_mbps: Listed
     factor: Listed = (1.0,)
@@ -45,7 +53,12 @@ class Grid(Model):
 
 
 class Steps(Model):
-    """When a rate that changes does so, in s after the start of the control's flow."""
+    """When a rate that changes does so.
+
+    Attributes:
+        first_s: s after the start of the control's flow.
+        every_s: s from then on.
+    """
 
     first_s: Positive = 7.0
     every_s: Positive = 7.0

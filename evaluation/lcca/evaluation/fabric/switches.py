@@ -63,7 +63,8 @@ class SwitchModel(Model):
 
     Attributes:
         buffer_bytes: shared by all ports of a switch, headroom apart.
-        buffer_bytes_per_port: in its place: so much for each port of a switch, shared by all of them.
+        buffer_bytes_per_port: in its place: so much for each port of a switch, shared by all of them; switches of
+            100G have 0.2 to 0.5 MB.
         pfc: pause what comes in rather than drop it.
         alpha: share of the free buffer that one ingress (with PFC) or one queue (without) may take, at 100 Gb/s.
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays

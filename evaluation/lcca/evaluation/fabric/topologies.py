@@ -84,7 +84,7 @@ class Star(_Built):
 
 
 class Dumbbell(_Built):
-    """Senders, one bottleneck, receivers."""
+    """Senders, which are the first half of the hosts, one bottleneck, receivers."""
 
     builder = staticmethod(builders.dumbbell)
 
@@ -124,7 +124,12 @@ class LeafSpine(_Built):
 
 
 class FatTree(_Built):
-    """A fat tree of switches with k ports; with `hosts_per_edge` above k/2 its edge is oversubscribed."""
+    """A fat tree of switches with k ports; with `hosts_per_edge` above k/2 its edge is oversubscribed.
+
+    Attributes:
+        k: ports of a switch.
+        hosts_per_edge: hosts of an edge switch; k/2 if left out. CCEval's has k = 8 and 10, 2.5:1.
+    """
 
     builder = staticmethod(builders.fat_tree)
 

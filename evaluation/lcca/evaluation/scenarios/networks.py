@@ -306,7 +306,18 @@ def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
 
 
 class ListedNetwork(_InPackets):
-    """One network of a list in a file: the keys of a `Network` less `id`."""
+    """One network of a list in a file: the keys of a `Network` less `id`.
+
+    Attributes:
+        link_rate: packets/µs.
+        rtt: µs.
+        senders: how many share the link.
+        buffer: packets; `inf` for no limit.
+        mean_on: µs, or packets per flow when byte-switched.
+        mean_off: µs.
+        loss: chance per packet.
+        topology: a name such as `line`, or a mapping with kind and options.
+    """
 
     link_rate: Annotated[float, _checked("link_rate")]
     rtt: Annotated[float, _checked("rtt")]

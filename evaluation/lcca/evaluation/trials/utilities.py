@@ -95,6 +95,9 @@ class UtilityModel(Model):
     """A utility as a campaign's file gives it: one of `UTILITIES` by name, a new name with two weights, or ``my.py:f``.
 
     Attributes:
+        name: of the utility.
+        throughput_weight: of log2 of the throughput.
+        delay_weight: of log2 of the delay, which is subtracted.
         python: a function of throughput and delay, as in ``my.py:fair`` (`lcca.evaluation.trials.own_utility`).
     """
 

@@ -94,7 +94,12 @@ MOST_TRAINERS = 4
 
 
 class LinkModel(Model):
-    """Options of the network model; see `lcca.remy_plus.engine.Model`."""
+    """Options of the network model; see `lcca.remy_plus.engine.Model`.
+
+    Attributes:
+        link_interval: µs over which the link signal is collected (the paper's 10).
+        rplus_link_window: divide by the whole interval even where less time was covered, as R+ does.
+    """
 
     units: ClassVar[Mapping[str, str]] = {"link_interval": "us"}
 
@@ -139,8 +144,8 @@ class CampaignConfig(RunConfig):
         hand_designed: policies of the engine, on a fabric its transports, that are tested beside the selected ones,
             such as rcp or fair-rate:share=0.97: where one is better than what was learnt from its signals, it is the
             learner that found no use for them.
-        training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
-            comparison of candidates is settled.
+        training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` (`{first: 5, most: 24}`)
+            to add seeds until every comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
         per_network: repeated trials of all trainings on single networks, of several trainers those of each set's best;

@@ -126,7 +126,9 @@ class Ns3Config(WholeBlocks):
 class ValidationConfig(WholeBlocks):
     """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
 
-    With `ns3`, the selected policies run there too, those of all trainings if wanted, and it may pick the checkpoints.
+    Attributes:
+        networks: how many.
+        ns3: the selected policies run in ns-3 too, those of all trainings if wanted, and it may pick the checkpoints.
     """
 
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 208
@@ -140,9 +142,13 @@ class ValidationConfig(WholeBlocks):
 class TestConfig(WholeBlocks):
     """Fresh (network, seed) pairs on which results are reported.
 
-    All selected policies meet the same pairs, `block` at a time, until every difference is known to an eighth of the
-    margin or `pairs` are used up; at least `at_least` are run. The trainings of one training seed meet
-    `per_training_seed` networks of that seed alone.
+    Attributes:
+        pairs: most of the selected policies, which all meet the same; fewer if every difference is known to an eighth
+            of the margin.
+        at_least: pairs before that may end them.
+        block: pairs that are run at a time.
+        per_training_seed: networks that the trainings of one training seed meet, other ones for each seed. Verdicts
+            on signal sets and headers rest on them, and most of a campaign's test goes to them.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -162,7 +168,9 @@ class TestConfig(WholeBlocks):
 class PerNetworkConfig(WholeBlocks):
     """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2).
 
-    The selected policies run on `networks` networks, and those of each training seed on as many of its own.
+    Attributes:
+        networks: of the selected policies, and as many other ones of the trainings of each training seed.
+        seeds: trials on each network. Header bytes are free.
     """
 
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96

@@ -95,7 +95,16 @@ class ControlBlock(Model):
 
 
 class MetricRow(Model):
-    """One of several metrics that are estimated from the same trials; what it leaves out is said once for all."""
+    """One of several metrics that are estimated from the same trials; what it leaves out is said once for all.
+
+    Attributes:
+        metric: as of one alone.
+        quantile: as of one alone.
+        flows: which count, by size.
+        target: as of one alone.
+        accuracy_percent: as of one alone.
+        accuracy: as of one alone.
+    """
 
     metric: str = Field(min_length=1)
     quantile: float | None = Field(default=None, gt=0, lt=1)
@@ -233,10 +242,18 @@ class EstimateBlock(EstimateConfig):
 class EstimationConfig(RunConfig):
     """What to estimate: a metric of a policy on one network with open flows, over a space of networks, or on a fabric.
 
-    On a fabric `simulator: fluid` may stand in for it, and tell of flows only (`docs/background/fabric.md`).
-
     A trial is the network or the fabric with a seed of its own, or a fresh network of the space. Metrics of flows
     (fct_us, slowdown) need `network` or `fabric`; the others are columns of the trials table, or of a fabric's trials.
+
+    Attributes:
+        policy: as `lcca evaluate` takes it: a name, perhaps with parameters, or a file.
+        network: one link with open flows.
+        networks: in its place a space that each trial draws a network from, or a file with it.
+        fabric: in its place a fabric scenario, or a file with it.
+        simulator: of a fabric: packets, or max-min fair rates in their place (`docs/background/fabric.md`).
+        duration: µs of a trial, of networks; a fabric scenario has its own.
+        utility: by which trials are scored; on a fabric `slowdown` if left out.
+        estimate: what, and how well.
     """
 
     run_kind = ESTIMATE

@@ -48,7 +48,13 @@ Rows: TypeAlias = Callable[[Block], pd.DataFrame]
 
 
 class Traffic(Model):
-    """Open-loop flows: a load (share of the link), sizes by name or file, and the bytes in a packet."""
+    """Open-loop flows.
+
+    Attributes:
+        load: share of the link.
+        sizes: of flows, by name or file.
+        packet_bytes: of a packet.
+    """
 
     load: Annotated[float, Field(gt=0, lt=1)]
     sizes: FileOrName
@@ -56,7 +62,13 @@ class Traffic(Model):
 
 
 class OpenLink(Model):
-    """One link (packets/µs, µs) with open-loop traffic, whose `packet_bytes` is the packet of `link_rate` too."""
+    """One link with open-loop traffic.
+
+    Attributes:
+        traffic: its flows.
+        link_rate: packets/µs, of the traffic's `packet_bytes`.
+        rtt: µs.
+    """
 
     units: ClassVar[Mapping[str, str]] = {"link_rate": "packets/us", "rtt": "us"}
 

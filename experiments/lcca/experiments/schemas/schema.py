@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
 from lcca.experiments.schemas.kinds import KINDS, FileKind
 
 SPECIFICATION = "https://json-schema.org/draft/2020-12/schema"
@@ -20,14 +23,23 @@ _NOISE = ("title", "discriminator")
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind of file, one of `KINDS`."""
     kind = KINDS[name]
-    content = _written(kind.model.model_json_schema())
-    for base in kind.model.__mro__[1:]:
-        _explain(content["properties"], base.__doc__ or "")
+    content = _written(kind.model.model_json_schema(schema_generator=_Explained))
     definitions = content.pop("$defs", {})
     for definition in definitions.values():
         definition.pop("required", None)
     root = _listed(content) if kind.several else _extendable(content, kind)
     return {"$schema": SPECIFICATION, "title": f"lcca: {kind.what}", **root, "$defs": definitions}
+
+
+class _Explained(GenerateJsonSchema):
+    """Gives keys the words that the docstrings of their class and of its bases have on them."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> dict[str, Any]:
+        """Return the schema of a class."""
+        found = super().model_schema(schema)
+        for base in schema["cls"].__mro__:
+            _explain(found.get("properties", {}), base.__doc__ or "")
+        return found
 
 
 def _listed(item: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +79,7 @@ def _inner(key: str, value: Any) -> Any:
 
 
 def _described(node: dict[str, Any]) -> dict[str, Any]:
-    """Give properties the words that the docstring of their class has on them."""
+    """Give properties the words that the docstring of their class has on them; leave its first paragraph."""
     text = node.get("description", "")
     if "properties" not in node or not isinstance(text, str):
         return node
@@ -87,5 +99,5 @@ def attributes(docstring: str) -> dict[str, str]:
     if section is None:
         return {}
     indent = " " * (len(section[1]) - len(section[1].lstrip(" ")))
-    found = re.findall(rf"^{indent}(\w+): (.*?)(?=^{indent}\w|\Z)", section[1], re.MULTILINE | re.DOTALL)
-    return {name: " ".join(words.split()) for name, words in found}
+    found = re.findall(rf"^{indent}(\w[\w, ]*): (.*?)(?=^{indent}\w|\Z)", section[1], re.MULTILINE | re.DOTALL)
+    return {name: " ".join(words.split()) for names, words in found for name in names.split(", ")}

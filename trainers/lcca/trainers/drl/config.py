@@ -36,7 +36,12 @@ Width: TypeAlias = Annotated[int, Key(ge=1, le=4096)]
 
 
 class DecisionsConfig(Model):
-    """When a flow decides; see `lcca.remy_plus.policies.agents.Decisions`. `rtts: 0` is at every acknowledgement."""
+    """When a flow decides; see `lcca.remy_plus.policies.agents.Decisions`.
+
+    Attributes:
+        rtts: round trips between decisions; 0 for every acknowledgement.
+        round_trip: the flow's latest RTT, or its smallest so far.
+    """
 
     rtts: Annotated[float, Key(ge=0)] = 1.0
     round_trip: Literal["latest", "smallest"] = "latest"
@@ -48,7 +53,16 @@ halving, a packet to add or take away, and a small first window. All else has th
 
 
 class WindowConfig(Model):
-    """Numbers that change the window; see `lcca.remy_plus.policies.agents.WindowSteering`."""
+    """Numbers that change the window; see `lcca.remy_plus.policies.agents.WindowSteering`.
+
+    Attributes:
+        multiple: the window changes by a factor of up to 1 plus this.
+        increment: and by so many packets; 0 for a policy without this number.
+        pacing: the gap is the receive EWMA changed by a factor of up to 1 plus this; 0 for windows alone.
+        initial: first window, packets.
+        smallest: packets.
+        largest: packets.
+    """
 
     kind: Literal["window"] = "window"
     multiple: Annotated[float, Key(gt=0)] = PPO_WINDOW.multiple
@@ -60,7 +74,14 @@ class WindowConfig(Model):
 
 
 class RateConfig(Model):
-    """A number that changes the sending rate; see `lcca.remy_plus.policies.agents.RateSteering`."""
+    """A number that changes the sending rate; see `lcca.remy_plus.policies.agents.RateSteering`.
+
+    Attributes:
+        multiple: the rate changes by a factor of up to 1 plus this.
+        initial: first rate, packets/µs.
+        smallest: packets/µs.
+        largest: packets/µs.
+    """
 
     kind: Literal["rate"] = "rate"
     multiple: Annotated[float, Key(gt=0)] = RateSteering.multiple
@@ -70,7 +91,14 @@ class RateConfig(Model):
 
 
 class TableConfig(Model):
-    """One of a list of actions (increment, multiple, pacing); see `lcca.remy_plus.policies.agents.TableSteering`."""
+    """One of a list of actions; see `lcca.remy_plus.policies.agents.TableSteering`.
+
+    Attributes:
+        actions: [increment, multiple, pacing] of each, as rule tables have them.
+        initial: first window, packets.
+        smallest: packets.
+        largest: packets.
+    """
 
     kind: Literal["table"] = "table"
     actions: Annotated[tuple[tuple[float, float, float], ...], Key(min_length=2)] = TableSteering().actions
@@ -109,7 +137,13 @@ STEERINGS: Mapping[str, type[Steering]] = {"window": WindowSteering, "rate": Rat
 
 
 class RewardConfig(Model):
-    """What a decision is worth; see `lcca.gym_envs.interface.episode.Reward`. The weights are those of the utility."""
+    """What a decision is worth; see `lcca.gym_envs.interface.episode.Reward`. The weights are those of the utility.
+
+    Attributes:
+        kind: `power`, the utility without its logarithm, learns best.
+        interval: base delays over which a reward is measured at least.
+        aurora_second: µs that stand for Aurora's second.
+    """
 
     kind: Kind = "power"
     interval: Annotated[float, Key(ge=0)] = 1.0

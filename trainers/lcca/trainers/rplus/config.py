@@ -30,9 +30,14 @@ def _known_pacing(kind: str) -> str:
 class RacingConfig(Model):
     """How candidates are raced on common networks.
 
-    Every candidate meets the first `first_block` networks. Then, each time the number of networks has grown by
-    `growth`, a candidate is dropped when a one-sided paired t-test against the leader rejects it at level `alpha`, and
-    only the best `block_trials` / (networks so far) go on. The winner must beat the current action on all networks.
+    The winner must beat the current action on all networks.
+
+    Attributes:
+        first_block: networks that every candidate meets.
+        growth: candidates are dropped each time the number of networks has grown by this factor.
+        alpha: level of the one-sided paired t-test against the leader by which one is dropped.
+        block_trials: only the best, this over the networks so far, go on.
+        fewest: candidates that go on all the same.
     """
 
     first_block: Annotated[int, Key(ge=2)] = 4
@@ -118,6 +123,7 @@ class RplusConfig(TrainerConfig):
         passes: how often each used rule is improved in a round.
         networks: networks drawn for each improvement.
         prune: exact mode only: R+'s pruning at 30 % of the duration; false tries every candidate in full.
+        racing: how, in racing mode.
         optimise: fields of the action that are searched.
         pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
             other kinds are signals (`lcca.remy_plus.policies.rules`); `auto` takes what a task's signals offer.

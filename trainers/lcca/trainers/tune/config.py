@@ -48,7 +48,11 @@ BBR's threshold goes to 8192 bytes here; the paper's last value, 8142, is no mul
 
 
 class Tpe(Model):
-    """Optuna's tree-structured Parzen estimator; the first `startup` candidates are drawn at random."""
+    """Optuna's tree-structured Parzen estimator.
+
+    Attributes:
+        startup: first candidates, which are drawn at random.
+    """
 
     kind: Literal["tpe"] = "tpe"
     startup: Annotated[int, Field(ge=1)] = 10

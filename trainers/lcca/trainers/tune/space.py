@@ -31,7 +31,8 @@ class Range(Model):
     """Numbers of a parameter.
 
     Attributes:
-        min, max: ends, both included if a whole number of steps apart.
+        min: smallest.
+        max: largest, included if a whole number of steps above.
         step: between levels; null for any number (1 where the parameter is a whole number).
         log: whether small numbers are drawn as often as large ones; without steps only.
     """

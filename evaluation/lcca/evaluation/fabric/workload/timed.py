@@ -95,7 +95,8 @@ class Poisson(Timed):
     transport meets the same flows, and another load moves their starts only.
 
     Attributes:
-        sizes: of flows.
+        sizes: of flows: a packaged table, a YAML file, a CSV file (`bytes`, `cumulative`), `lognormal:MU:SIGMA` or
+            `uniform:LOW:HIGH` (bytes).
         load: mean payload offered, as a share of the rate of the links that `load_of` names.
         load_of: "host-links", those of hosts that send; "tor-uplinks": all links from ToRs to other switches together,
             to which only flows that cross them count (CCEval's load); or "receiver-link", that of the receiver.
