@@ -85,7 +85,7 @@ def test_it_is_estimated(lcca: RunCommand, place: str, metric: str) -> None:
 
 
 def test_reports_of_campaigns_show_it(lcca: RunCommand) -> None:
-    out = lcca("sweep", "flows.yaml", "--out", "run").out
+    out = lcca("sweep", "flows.yaml", "--out", "run", "--tables").out
     summary = lcca("sweep", "flows.yaml", "--out", "run", "--json").json()
     measured = summary["policies"][0]["trained"]["waited_us"]
     assert "waiting, µs" in out and f"{measured:.3f} ± " in out

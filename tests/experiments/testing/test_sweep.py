@@ -314,7 +314,7 @@ def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Pat
     changes = ("--set", "hand_designed=[aimd, rcp, fair-rate]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
     run = tiny.parent / "run"
     with undrawn():
-        told = lcca("sweep", tiny, "--out", run, *sets, *changes)
+        told = lcca("sweep", tiny, "--out", run, "--tables", *sets, *changes)
     assert told.status == 0 and "hand-designed policies against what was learnt" in told.out
     summary = json.loads((run / "summary.json").read_text())
     (found,) = summary["hand_designed"]

@@ -194,11 +194,17 @@ def _total(column: str) -> Callable[[Outcome], int]:
 
 def _busiest_gbps(trial: Outcome) -> float:
     """Return what the port of a switch that sends most sends, in the mean over the trial."""
-    return _largest("data_bytes")(trial) * 8 / float(trial.record["end_ns"])
+    return _per_ns(trial, _largest("data_bytes")(trial) * 8)
 
 
 def _delivered_gbps(trial: Outcome) -> float:
-    return float(trial.record["flow_delivered_bytes"].sum()) * 8 / float(trial.record["end_ns"])
+    return _per_ns(trial, float(trial.record["flow_delivered_bytes"].sum()) * 8)
+
+
+def _per_ns(trial: Outcome, value: float) -> float:
+    """Return a value over the trial's time; NaN of a trial without any, which has no flow."""
+    end_ns = float(trial.record["end_ns"])
+    return value / end_ns if end_ns else math.nan
 
 
 def _jain_index(trial: Outcome) -> float:

@@ -90,7 +90,9 @@ def _more(rows: Sequence[Json]) -> str:
         likely = net["likely_n"] or (net["n"] + 1, net["n"] + 1)
         ends.append([max(end, FIRST_SEEDS, net["n"] + 1) - net["n"] for end in likely])
     least, most = (max(each, default=1) for each in zip(*ends, strict=True)) if ends else (1, 1)
-    return f"about {counts(least, most)} more training seed{'' if most == 1 else 's'}"
+    said = counts(least, most)
+    about = "" if said.startswith("at least") else "about "
+    return f"{about}{said} more training seed{'' if most == 1 else 's'}"
 
 
 def _question(benefits: Json, scenarios: Sequence[FabricScenario]) -> str:
