@@ -139,7 +139,7 @@ def test_every_trainer_has_its_row_on_the_screen_and_in_the_report(
     both: Path, summary: dict[str, Any], tmp_path: Path, lcca: RunCommand
 ) -> None:
     copied = Path(shutil.copytree(both, tmp_path / "run"))
-    screen = lcca("sweep", both.parent / "tiny.yaml", "--out", copied).out
+    screen = lcca("sweep", both.parent / "tiny.yaml", "--out", copied, "--tables").out
     with undrawn():
         assert lcca("report", copied).status == 0
     report = (copied / "report.html").read_text()
