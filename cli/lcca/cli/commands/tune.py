@@ -85,7 +85,7 @@ def _print(summary: dict[str, Any]) -> None:
     print_table(Table(title, head, rows, left=2), *notes)
     for each in summary["comparisons"]:
         print_comparison(each)
-        print_to_paste(summary)
+    print_to_paste(summary)
 
 
 def print_to_paste(summary: dict[str, Any]) -> None:

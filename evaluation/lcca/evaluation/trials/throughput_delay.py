@@ -22,8 +22,9 @@ Average with `numpy.nanmean`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,8 +42,41 @@ FLOOR_DELAY_US = 3200.0  # µs; with the throughput floor a starved sender score
 REFERENCE_DELAY_US = 100.0  # µs; R+'s constant, it only moves the zero of the score
 
 
+class OfSenders(ABC):
+    """A utility of a sender's throughput and delay, in bits."""
+
+    unit: ClassVar[str] = "bits"
+    keeps: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def of(self, throughput_share: ArrayLike, delay_us: ArrayLike) -> Floats:
+        """Return the utility of each sender in bits, with the throughput floored (packets/µs and µs)."""
+
+    @property
+    @abstractmethod
+    def _doubling(self) -> float:
+        """Bits per doubling of the throughput."""
+
+    @property
+    def worst(self) -> float:
+        """The score of a trial in which every sender starved, in bits."""
+        return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
+
+    def score(self, record: Record) -> TrialScores:
+        """Score every trial of a record; see `score_network_trials`."""
+        return score_network_trials(self, record)
+
+    def percent(self, difference: float) -> float:
+        """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""
+        return 100 * math.expm1(math.log(2) * difference / self._doubling)
+
+    def difference(self, percent: float) -> float:
+        """Return the difference in bits that a change of every sender's throughput, in per cent, is worth."""
+        return self._doubling * math.log2(1 + percent / 100)
+
+
 @dataclass(frozen=True)
-class ThroughputDelay:
+class ThroughputDelay(OfSenders):
     """What a sender wants: c_t·log2(T) − c_d·log2(D / 100).
 
     Attributes:
@@ -61,26 +95,6 @@ class ThroughputDelay:
         delay = log2(np.asarray(delay_us, dtype=np.float64) / REFERENCE_DELAY_US)
         bits: Floats = self.throughput_weight * throughput - self.delay_weight * delay
         return bits
-
-    unit: ClassVar[str] = "bits"
-    keeps: ClassVar[frozenset[str]] = frozenset()
-
-    @property
-    def worst(self) -> float:
-        """The score of a trial in which every sender starved, in bits."""
-        return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
-
-    def score(self, record: Record) -> TrialScores:
-        """Score every trial of a record; see `score_network_trials`."""
-        return score_network_trials(self, record)
-
-    def percent(self, difference: float) -> float:
-        """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""
-        return 100 * math.expm1(math.log(2) * difference / self._doubling)
-
-    def difference(self, percent: float) -> float:
-        """Return the difference in bits that a change of every sender's throughput, in per cent, is worth."""
-        return self._doubling * math.log2(1 + percent / 100)
 
     def margin(self, percent: float) -> float:
         """Return the smaller of what a change of throughput, or of delay, in per cent, is worth in bits."""
@@ -142,13 +156,6 @@ def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike
     rtt, link_rate = np.asarray(rtt, dtype=np.float64), np.asarray(link_rate, dtype=np.float64)
     latest: Floats = np.asarray(duration_us, dtype=np.float64) - (rtt + 1 / link_rate)
     return latest
-
-
-class OfSenders(Protocol):
-    """A utility of a sender's throughput and delay."""
-
-    def of(self, throughput_share: ArrayLike, delay_us: ArrayLike) -> Floats:
-        """Return the utility of each sender."""
 
 
 def score_network_trials(wanted: OfSenders, record: Record) -> TrialScores:

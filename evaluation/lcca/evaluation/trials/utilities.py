@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,19 +15,17 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from lcca.evaluation.trials.layout import CONFIG
 from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, RoundTime, Slowdown, Throughput
 from lcca.evaluation.trials.throughput_delay import (
-    FLOOR_DELAY_US,
     FLOOR_THROUGHPUT,
     REFERENCE_DELAY_US,
+    OfSenders,
     ThroughputDelay,
-    score_network_trials,
 )
-from lcca.evaluation.trials.utility import Floats, TrialScores, Utility
+from lcca.evaluation.trials.utility import Floats, Utility
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.names import ClassName, FileOrName
 from lcca.inputs.yaml_text import parse
 from lcca.remy_plus.policies.python_control import PythonFunction
-from lcca.remy_plus.record import Record
 
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 """Short flows are smaller, long ones at least as large, as datacenter papers tell them apart."""
@@ -108,7 +105,7 @@ TRIED = ((1.0, 100.0), (0.25, 400.0), (8.0, 30.0))
 
 
 @dataclass(frozen=True)
-class OwnUtility:
+class OwnUtility(OfSenders):
     """What a sender wants by a function of its throughput and delay, named as in ``my.py:fair``.
 
     It has two arrays of one shape, throughputs in packets per µs of fair share, `FLOOR_THROUGHPUT` at least, and mean
@@ -122,9 +119,6 @@ class OwnUtility:
     """
 
     source: PythonFunction
-
-    unit: ClassVar[str] = "bits"
-    keeps: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
         """Try the function."""
@@ -171,23 +165,6 @@ class OwnUtility:
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out what was made of the source."""
         return OwnUtility, (self.source,)
-
-    @property
-    def worst(self) -> float:
-        """The score of a trial in which every sender starved, in bits."""
-        return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
-
-    def score(self, record: Record) -> TrialScores:
-        """Score every trial of a record; see `ThroughputDelay.score`."""
-        return score_network_trials(self, record)
-
-    def percent(self, difference: float) -> float:
-        """Return the change of throughput, in per cent, that a difference is worth at 1 packet/µs and 100 µs."""
-        return 100 * math.expm1(math.log(2) * difference / self._doubling)
-
-    def difference(self, percent: float) -> float:
-        """Return the difference in bits that a change of throughput, in per cent, is worth there."""
-        return self._doubling * math.log2(1 + percent / 100)
 
     def margin(self, percent: float) -> float:
         """Return what a change of throughput, in per cent, is worth in bits."""
