@@ -13,8 +13,8 @@ FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus
 # ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
 NS3 ?= $(VENV)/.ns3
 
-# Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,tune` leaves it out and its tests skip.
-EXTRAS ?= dev,drl,tune,completion
+# Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,runs,dna,tune` leaves it out and its tests skip.
+EXTRAS ?= dev,runs,dna,drl,tune,completion
 
 # Python keeps what it compiled: the tests start hundreds of processes, each of which would compile lcca anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
@@ -22,7 +22,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp sanitize lint types layers format stub schemas bench bench-settle wheel docs clean
+.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp sanitize lint types layers format stub schemas lock bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -37,7 +37,7 @@ $(VENV)/.made:
 $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
 	@.ci/need $(BIN)/python
 	@echo "lcca: installing (compiles the engine, about a minute the first time)"
-	@$(INSTALL) -e .
+	@$(INSTALL) -e ".[runs]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
@@ -110,6 +110,10 @@ bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 
 bench-settle: $(VENV)/.base  ## error rates of the settling rules on real policies (20 minutes; later 5)
 	@$(BIN)/python benchmarks/settling/null.py $(ARGS)
+
+lock: setup  ## tested.txt: the versions that this .venv has
+	@{ echo "# Versions with which the tests passed, by \`make lock\`: pip install -c tested.txt 'lcca[drl]'"; \
+	  $(BIN)/python -m pip freeze --exclude-editable | grep -v '^lcca-ns3 ' | sed 's/+cpu$$//'; } > tested.txt
 
 wheel:  ## sdist and wheel in dist/, tried in an environment of its own
 	@.ci/need $(PYTHON)

@@ -1,7 +1,15 @@
 """What packages lcca says the same as pyproject.toml."""
 
+import itertools
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -17,3 +25,47 @@ def test_versions_agree() -> None:
     version = PROJECT["project"]["version"]
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_what_was_tested_meets_the_floors() -> None:
+    lines = (ROOT / "tested.txt").read_text().splitlines()[1:]
+    locked = {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
+    project = PROJECT["project"]
+    needed = map(Requirement, itertools.chain(project["dependencies"], *project["optional-dependencies"].values()))
+    assert [str(r) for r in needed if not r.specifier.contains(locked[canonicalize_name(r.name)])] == []
+
+
+BLOCK = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in {"pyarrow", "matplotlib", "jinja2"} or name.startswith("google.protobuf"):
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "needs"),
+    [
+        ("evaluate aimd --on configs/networks/examples.yaml --seeds 1", ""),
+        ("compare aimd fixed-window:20 --on configs/networks/default.yaml --trials 96", ""),
+        ("evaluate dctcp --on configs/fabric/leaf-spine.yaml --trials 1 --set duration_us=20", ""),
+        ("sweep configs/quickstart.yaml --out {}/run", "pyarrow: pip install 'lcca[runs]'"),
+        ("import {}/x.dna {}/y.json", "protobuf: pip install 'lcca[dna]'"),
+    ],
+)
+def test_extras_are_needed_only_where_they_are_used(tmp_path: Path, command: str, needs: str) -> None:
+    (tmp_path / "x.dna").write_bytes(b"\x0a\x00")
+    run = [sys.executable, "-c", f"{BLOCK}\nfrom lcca.cli.main import main\nsys.exit(main(sys.argv[1:]))"]
+    answer = subprocess.run(
+        [*run, *command.replace("{}", str(tmp_path)).split()], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (answer.returncode == 2 and needs in answer.stderr) if needs else answer.returncode == 0, answer.stderr
+
+
+def test_an_environment_needs_no_extra_but_its_own() -> None:
+    pytest.importorskip("gymnasium")
+    code = f"{BLOCK}\nimport gymnasium\nenv = gymnasium.make('lcca.gym_envs.registration:lcca/Bottleneck-v0')\n"
+    code += "env.reset(seed=1)\nenv.step(env.action_space.sample())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).returncode == 0

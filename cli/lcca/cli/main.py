@@ -16,6 +16,7 @@ from types import ModuleType
 from lcca.cli.commands import COMMANDS, GROUPS, load
 from lcca.cli.streams import results_alone
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
+from lcca.inputs.extras import absent
 
 _BROKEN = "the installation is broken: {}; see `lcca check`"
 
@@ -74,6 +75,8 @@ def _main(given: Sequence[str]) -> int:
     try:
         top = parser({name: load(name)} if name else {})
         options, unknown = top.parse_known_args(given)
+    except ImportError as error:
+        return _not_imported(error)
     except Exception as error:  # a broken installation may fail in any way
         return _fail(_BROKEN.format(error), 1)
     return _fail(_unknown(unknown[0], top), 2) if unknown else _run(options)
@@ -101,7 +104,7 @@ def _run(options: argparse.Namespace) -> int:
     except InputError as error:
         return _fail(str(error), 2)
     except ImportError as error:
-        return _fail(_BROKEN.format(error), 1)
+        return _not_imported(error)
     except KeyboardInterrupt:
         return _fail(f"stopped{_how_to_go_on(options)}", 130)
     except MemoryError:
@@ -111,6 +114,11 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     except OSError as error:
         return _fail(f"{error.filename or 'failed'}: {error.strerror or error}; nothing finished was lost", 1)
+
+
+def _not_imported(error: ImportError) -> int:
+    known = absent(error)
+    return _fail(str(known), 2) if known else _fail(_BROKEN.format(error), 1)
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:

@@ -9,9 +9,11 @@ from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "runs": ("pyarrow", "matplotlib", "jinja2"),
+    "dna": ("protobuf",),
     "drl": ("gymnasium", "stable-baselines3", "torch", "tensorboard"),
     "tune": ("optuna", "cmaes"),
-    "ns3gym": ("pyzmq", "gymnasium"),
+    "ns3gym": ("protobuf", "pyzmq", "gymnasium"),
     "ray": ("ray",),
     "completion": ("shtab",),
 }

@@ -21,6 +21,7 @@ from lcca.evaluation.trials.stored import read_json, write_json, write_state, wr
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.manifest import COMPLETE, check_same, grown, new_manifest
 from lcca.inputs.errors import InputError
+from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import DIGEST, digest_file, read_with_digest, write_with_digest
 from lcca.inputs.yaml_text import dump
 
@@ -55,6 +56,7 @@ class RunFolder(Generic[C]):
             InputError: there is a run and `resume` is not asked for, it is another configuration's, version's or
                 commit's, another process works in it, the disk is full, or the folder cannot be written.
         """
+        require_libraries({"pyarrow": "pyarrow", "matplotlib": "matplotlib", "jinja2": "jinja2"}, "run folders", "runs")
         folder = cls(path, config)
         try:
             folder._prepare(resume)

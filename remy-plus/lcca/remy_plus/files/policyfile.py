@@ -11,12 +11,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.files import read_perhaps_with_digest, write_atomically, write_with_digest
 from lcca.inputs.names import YAML_ENDINGS, ClassName
-from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.fabric_law import FabricLaw
@@ -140,7 +139,7 @@ def write_with_its_digest(path: str | os.PathLike[str], file: PolicyFile) -> Non
 def load(
     path_or_name: str | os.PathLike[str],
     pacing: Pacing | None = None,
-    int_signals: dna.IntSignals = "smoothed",
+    int_signals: Literal["smoothed", "raw"] = "smoothed",
 ) -> PolicyFile:
     """Load a policy from a ``policy.json``, a ``.dna`` file, or the name of a baseline or of a class in Python.
 
@@ -167,6 +166,8 @@ def load(
             own = file.policy.pacing_kind if isinstance(file.policy, RuleTable) else pacing
             require(pacing in (None, own), f"its pacing is {own}; leave the pacing option out")
             return file
+        from lcca.remy_plus.files import dna  # protobuf is an extra
+
         imported = dna.loads(data, pacing, int_signals)
         source = {"imported_from": Path(name).name, "sha256": hashlib.sha256(data).hexdigest()}
         return PolicyFile(imported.table, provenance={**source, "notes": list(imported.notes)})

@@ -91,18 +91,7 @@ def _fabric() -> Finding:
 
 
 def _libraries() -> Finding:
-    names = (
-        "numpy",
-        "scipy",
-        "pandas",
-        "pyarrow",
-        "pydantic",
-        "ruamel.yaml",
-        "google.protobuf",
-        "rich",
-        "matplotlib",
-        "jinja2",
-    )
+    names = ("numpy", "scipy", "pandas", "pydantic", "ruamel.yaml", "rich")
 
     def look() -> str:
         for name in names:
