@@ -124,11 +124,12 @@ QueueTimes Simulation::fullest() const {
 template <class Those>
 void Simulation::run_nodes(Those& nodes, Time begin, Time end) {
   for (int node = 0; node < wiring_.nodes(); ++node) {
-    if (next_[static_cast<std::size_t>(node)] >= end) continue;
+    Time& next = next_[static_cast<std::size_t>(node)];
+    if (next >= end) continue;
     if (node < wiring_.hosts())
-      run_host(nodes.hosts[static_cast<std::size_t>(node)], node, begin, end);
+      next = run_node(nodes.hosts[static_cast<std::size_t>(node)], node, begin, end);
     else
-      run_switch(nodes.switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+      next = run_node(nodes.switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
   }
 }
 
@@ -147,65 +148,70 @@ void Simulation::begin_rounds() {
   });
 }
 
-void Simulation::gather(int node, Time begin, Time end) {
+Time Simulation::gather(int node, Time begin, Time end) {
   keys_.clear();
+  Time later = never;
   const int first = wiring_.first(node), last = wiring_.first(node + 1);
+  int busy = 0;
   for (int i = first; i < last; ++i) {
-    const Ring<Packet>& wire = ports_[ports_[static_cast<std::size_t>(i)].peer_port].wire;
-    for (std::size_t k = 0; k < wire.size() && wire[k].time < end; ++k)
-      keys_.push_back(static_cast<std::uint64_t>(wire[k].time - begin) << port_bits |
-                      static_cast<std::uint64_t>(i - first));
+    const Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(i)];
+    const std::size_t before = keys_.size(), size = wire.size();
+    for (std::size_t k = 0; k < size; ++k) {
+      const Time time = wire[k].time;
+      if (time >= end) {
+        later = std::min(later, time);
+        break;
+      }
+      keys_.push_back(static_cast<std::uint64_t>(time - begin) << port_bits | static_cast<std::uint64_t>(i - first));
+    }
+    busy += keys_.size() > before;
   }
-  std::sort(keys_.begin(), keys_.end());
-}
-
-Packet Simulation::take(std::uint64_t key, int& port) {
-  port += static_cast<int>(key & ((1u << port_bits) - 1));
-  Ring<Packet>& wire = ports_[ports_[static_cast<std::size_t>(port)].peer_port].wire;
-  const Packet packet = wire.front();
-  wire.pop();
-  return packet;
-}
-
-void Simulation::rest(int node, Time own) {
-  for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i) {
-    const Ring<Packet>& wire = ports_[ports_[static_cast<std::size_t>(i)].peer_port].wire;
-    if (!wire.empty()) own = std::min(own, wire.front().time);
-  }
-  next_[static_cast<std::size_t>(node)] = own;
+  if (busy > 1) std::sort(keys_.begin(), keys_.end());
+  return later;
 }
 
 template <class AnySwitch>
-void Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
-  gather(node, begin, end);
+Time Simulation::run_node(AnySwitch& at, int node, Time begin, Time end) {
+  const Time later = gather(node, begin, end);
+  const int first = wiring_.first(node);
   for (const std::uint64_t key : keys_) {
-    int in = wiring_.first(node);
-    const Packet packet = take(key, in);
+    const int in = first + static_cast<int>(key & ((1u << port_bits) - 1));
+    Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
+    const Packet packet = wire.front();
+    wire.pop();
     if (is_pfc(packet))
       at.hear(packet, in);
     else
       at.receive(packet, in, next_port(packet));
   }
-  rest(node, at.finish(end));
+  return std::min(later, at.finish(end));
 }
 
-template <class AnyHost>
-void Simulation::run_host(AnyHost& at, int node, Time begin, Time end) {
-  gather(node, begin, end);
-  std::size_t i = 0;
+// Hosts have few ports: which is next is looked up again for every packet.
+template <bool several>
+Time Simulation::run_node(Host<several>& at, int node, Time, Time end) {
+  const int first = wiring_.first(node), last = wiring_.first(node + 1);
   for (;;) {
-    const Time arrival = i < keys_.size() ? begin + static_cast<Time>(keys_[i] >> port_bits) : never;
+    Time arrival = never;
+    int in = first;
+    for (int i = first; i < last; ++i) {
+      const Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(i)];
+      if (!wire.empty() && wire.front().time < arrival) {
+        arrival = wire.front().time;
+        in = i;
+      }
+    }
     const Time own = at.next();
-    if (std::min(arrival, own) >= end) break;
+    if (std::min(arrival, own) >= end) return std::min(arrival, own);
     if (arrival <= own) {
-      int in = wiring_.first(node);
-      const Packet packet = take(keys_[i++], in);
+      Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
+      const Packet packet = wire.front();
+      wire.pop();
       at.receive(packet, in);
     } else {
       at.act(own);
     }
   }
-  rest(node, at.next());
 }
 
 }  // namespace remy_plus::fabric

@@ -83,6 +83,7 @@ void Simulation::make_ports() {
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
   }
+  for (const Port& port : ports_) incoming_.push_back(&ports_[port.peer_port].wire);
 }
 
 // Bandwidth-delay products are those of the base RTT.

@@ -138,15 +138,14 @@ class Simulation {
   void run_nodes(Time begin, Time end);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
+  // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
-  void run_switch(AnySwitch& at, int node, Time begin, Time end);
-  template <class AnyHost>
-  void run_host(AnyHost& at, int node, Time begin, Time end);
-  // Sorts what arrives at a node in the window: keys of (time since its begin, port).
-  void gather(int node, Time begin, Time end);
-  Packet take(std::uint64_t key, int& port);
-  // When the node has something to do next: by itself at `own`, or because something arrives.
-  void rest(int node, Time own);
+  Time run_node(AnySwitch& at, int node, Time begin, Time end);
+  template <bool several>
+  Time run_node(Host<several>& at, int node, Time begin, Time end);
+  // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
+  // comes.
+  Time gather(int node, Time begin, Time end);
   int next_port(const Packet& packet) const {
     const Ways& ways = ways_[packet.flow];
     return packet.kind == Kind::data ? ways.data[packet.hop] : ways.acks[packet.hop];
@@ -157,6 +156,7 @@ class Simulation {
   Time base_rtt_ = 0, lookahead_ = never, now_ = 0;
   std::vector<std::unique_ptr<Speed>> speeds_;
   std::vector<Port> ports_;
+  std::vector<Ring<Packet>*> incoming_;  // (ports,) the wires by which they hear
   std::vector<Flow> flows_;
   std::vector<Ways> ways_;
   std::vector<std::uint16_t> first_ports_;
