@@ -78,7 +78,7 @@ def test_equal_seeds_give_equal_estimates(delivered: TailEstimate) -> None:
 def test_size_model_is_refused_before_anything_is_tilted() -> None:
     table = flow_sizes("websearch", 1000)
     on = bench(sizes=TableSizes(table))
-    found = estimate(on=on, model=fit_sizes(table, 0.99)[0].sizes())
+    found = estimate(on=on, model=fit_sizes(table, 0.99).sizes())
     assert failed(found) == {RefusalTest.SIZE_MODEL} and found.method == POOLED
     assert found.trials == found.cost == 6000 and found.variance_ratio is None
 

@@ -2,53 +2,29 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, TableSizes
 from lcca.evaluation.estimation.importance.size_models import fit_sizes
 from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.remy_plus.workload import FlowSizes
 
 TABLES = ("websearch", "fb-hadoop", "ali-storage", "google-rpc")
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_lognormal_fits_best_and_still_not_well(name: str) -> None:
-    fits = fit_sizes(flow_sizes(name, 1000), 0.99)
-    assert {fit.family for fit in fits} == {"lognormal", "normal", "exponential", "poisson"}
-    assert fits[0].family == "lognormal"
-    assert [fit.rms_error for fit in fits] == sorted(fit.rms_error for fit in fits)
-    assert all(fit.rms_error <= fit.largest_error < 1 for fit in fits)
-    assert not any(fit.usable for fit in fits)
+def test_a_lognormal_does_not_fit_well(name: str) -> None:
+    fit = fit_sizes(flow_sizes(name, 1000), 0.99)
+    assert fit.rms_error <= fit.largest_error < 1
+    assert not fit.usable
 
 
 def test_a_lognormal_for_websearch_has_four_times_its_mean() -> None:
-    fit = fit_sizes(flow_sizes("websearch", 1000), 0.99)[0]
+    fit = fit_sizes(flow_sizes("websearch", 1000), 0.99)
     assert fit.mean_ratio == pytest.approx(4, rel=0.1)
     assert fit.sizes().mean / flow_sizes("websearch", 1000).mean_packets == pytest.approx(fit.mean_ratio, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("family", "drawn"),
-    [
-        ("exponential", stats.expon(scale=40)),
-        ("normal", stats.norm(100, 15)),
-        ("poisson", stats.poisson(30)),
-    ],
-)
-def test_each_family_recovers_itself(family: str, drawn) -> None:
-    sizes = np.arange(1.0, 200.0, 4)
-    shares = drawn.cdf(sizes)
-    table = FlowSizes("t", (0.0, *sizes, 1000.0), (0.0, *np.maximum(shares, 0), 1.0))
-    fit = fit_sizes(table, 0.9)[0]
-    assert fit.family == family and fit.largest_error < 0.01
-    assert abs(fit.quantile_error) < 0.05
-    with pytest.raises(ValueError, match="comparison only"):
-        fit.sizes()
-
-
 def test_a_lognormal_recovers_itself() -> None:
-    fit = fit_sizes(flow_sizes("lognormal:9:1", 1000), 0.99)[0]
+    fit = fit_sizes(flow_sizes("lognormal:9:1", 1000), 0.99)
     assert fit.family == "lognormal" and fit.usable
     assert fit.parameters["sigma"] == pytest.approx(1, abs=0.01)
     assert fit.parameters["mu"] == pytest.approx(9 - math.log(1000), abs=0.01)

@@ -143,7 +143,7 @@ def _by_model(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) -
     flows and weighing them is done anew.
     """
     sample = _sample(run, policy, workers)
-    sizes, refused = [f"size model {fit}" for fit in sample.fits], sample.attempt.refused
+    sizes, refused = [f"size model {sample.fit}"], sample.attempt.refused
     if (found := sample.estimate) is not None:
         looks = sample.attempt.looks
         row = _row(run.config.estimate, found, looks) | {"accurate": looks[-1].accurate, "warning": ""}

@@ -149,12 +149,12 @@ class TailSample:
 
     Attributes:
         attempt: at importance sampling.
-        fits: models of flow sizes beside their table, the best first.
+        fit: a lognormal of the flow sizes beside their table.
         confidence: of the interval.
     """
 
     attempt: Attempt
-    fits: tuple[SizeFit, ...]
+    fit: SizeFit
     confidence: float
 
     @property
@@ -191,7 +191,7 @@ class TailSample:
                 "simulations": tried.runs,
                 "cost_in_plain_trials": tried.spent,
             },
-            "size_models": [fit.to_json() for fit in self.fits],
+            "size_models": [self.fit.to_json()],
         }
 
 
@@ -238,10 +238,10 @@ class TailSampler:
         """
         if wanted.quantile is None or self._flows is None:
             raise ValueError("importance sampling needs a quantile, and open flows")
-        fits = fit_sizes(self._flows.sizes, wanted.quantile)
-        model = next(fit for fit in fits if fit.family == "lognormal") if options.size_model == "lognormal" else None
+        fit = fit_sizes(self._flows.sizes, wanted.quantile)
+        model = fit.sizes() if options.size_model == "lognormal" else None
         asked = {"quantile": wanted.quantile, "budget": wanted.ceiling, "confidence": wanted.confidence}
         config = ImportanceConfig.model_validate(options.model_dump() | asked)
         rng = np.random.default_rng(seed)
-        tried = attempt_tail(self._bench, config, rng, model=model.sizes() if model else None, wanted=wanted)
-        return TailSample(tried, fits, wanted.confidence)
+        tried = attempt_tail(self._bench, config, rng, model=model, wanted=wanted)
+        return TailSample(tried, fit, wanted.confidence)
