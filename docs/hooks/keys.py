@@ -20,7 +20,6 @@ PLACES = {
     "study": "configuration.md#studies",
     "estimate": "configuration.md#estimations",
     "acc-fabric": "configuration.md#acc-on-a-fabric",
-    "acc": "configuration.md#acc-in-ns-3",
     "benchmark": "configuration.md#benchmarks",
 }
 """The heading above each kind's tables. A mapping that several kinds have is shown with the first of them."""

@@ -13,7 +13,6 @@ import pytest
 from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.ecn.config import IncastAcc
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs import version
 from lcca.experiments.runs.folder import RunFolder, default_folder
@@ -36,7 +35,6 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
     "sweep": (TINY, CampaignConfig),
     "estimate": (ESTIMATION.replace("SPACE", NETWORK), EstimationConfig),
     "tune": (TUNING.replace("SPACE", NETWORK), TuningConfig),
-    "acc": ("name: marked\n", IncastAcc),
 }
 
 

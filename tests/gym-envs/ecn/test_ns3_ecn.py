@@ -9,7 +9,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 
 from lcca.gym_envs.ecn.env import START, Ns3EcnEnv, state  # noqa: E402
 from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
-from lcca.gym_envs.ecn.settings import GRID, STATIC, MarkSetting, sloped, static  # noqa: E402
+from lcca.gym_envs.ecn.settings import GRID, MarkSetting  # noqa: E402
 from lcca.gym_envs.ecn.switch import SMALL_BYTES, PredUtility, SwitchRecord  # noqa: E402
 from lcca.gym_envs.ns3.baselines import step_marking  # noqa: E402
 from lcca.gym_envs.ns3.host import SwitchHost, run_plan  # noqa: E402
@@ -172,17 +172,6 @@ def test_utility_is_preds():
     assert utility(1.0, 1e6) == pytest.approx(0.4)
     middle = (15 + 500e3 / 1500) / 2
     assert utility(0.0, middle) == pytest.approx(0.3)
-
-
-def test_static_settings_have_the_slopes_that_name_them():
-    for name in ("red-0.2", "red-0.65", "red-1.65", "red-2"):
-        setting = static(name)
-        slope = setting.max_p / ((setting.max_k - setting.min_k) * 1500 / 1e6)
-        assert slope == pytest.approx(float(name.removeprefix("red-")))
-    assert sloped(0.5).max_p == pytest.approx(0.1, rel=0.05), "the paper's example: 0.1 is a slope of about 0.5"
-    assert STATIC["step-70"].min_k == STATIC["step-70"].max_k == 70
-    with pytest.raises(InputError, match="did you mean"):
-        static("dcqn")
 
 
 @pytest.mark.parametrize(("times", "lengths"), [((50, 30, 15, 5), (0, 2, 3)), ((49, 31, 16, 4), (1, 2, 3))])

@@ -13,9 +13,21 @@ from lcca.evaluation.trials.layout import CHECKPOINT  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig  # noqa: E402
 from lcca.trainers.ecn.double_dqn import DoubleDqn, QNetwork, next_values  # noqa: E402
-from lcca.trainers.ecn.training import play_alone, train  # noqa: E402
+from lcca.trainers.ecn.training import train  # noqa: E402
 
 STATES = 5
+
+
+def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
+    """Play one episode and learn from it; return its mean reward per step."""
+    seen, _ = env.reset(seed=seed)
+    total, count, over = 0.0, 0, False
+    while not over:
+        action = learner.act(seen)
+        after, reward, terminated, truncated, _ = env.step(action)
+        learner.observe(seen, action, float(reward), after, bool(terminated))
+        seen, total, count, over = after, total + float(reward), count + 1, bool(terminated or truncated)
+    return total / count
 
 
 def in_turn(env: Any) -> Any:

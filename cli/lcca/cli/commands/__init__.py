@@ -19,7 +19,7 @@ GROUPS = {
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
         "tune": "Tune a congestion control, and compare it with its defaults.",
-        "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
+        "acc": "Train ACC (Double DQN that tunes ECN marking) on a fabric, and test it.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {

@@ -12,15 +12,14 @@ from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, INCAST_TRIALS, SCORE, Metric, shown
-from lcca.experiments.ecn.config import ACC
-from lcca.experiments.recipes.acc import acc, costs, form_of
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
+from lcca.experiments.ecn.config import ACC, FabricAcc
+from lcca.experiments.recipes.acc import acc, costs
 
 EXAMPLES = """\
-  lcca acc configs/acc/acc.yaml
-  lcca acc configs/acc/smoke.yaml --json
   lcca acc configs/acc/fabric.yaml
-  lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000"""
+  lcca acc configs/acc/fabric-smoke.yaml --json
+  lcca acc configs/acc/fabric.yaml --set trainer.dqn.steps=50000"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command: in ns-3, or on a fabric where the configuration names one."""
-    config, folder = config_and_folder(options, form_of(options.config, options.overrides))
+    """Run the command."""
+    config, folder = config_and_folder(options, FabricAcc)
     if options.plan:
         print_costs(options, costs(config, options.jobs))
         return 0
@@ -51,8 +50,7 @@ def _print(summary: dict[str, Any], condition: str) -> None:
         [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
     )
     held_out = ", held out" if condition in summary.get("held_out", ()) else ""
-    known = [*INCAST_TRIALS.values(), SCORE, *shown(FABRIC_TRIALS, "campaign")]
-    metrics = [each for each in known if each.name in rows[0]]
+    metrics = [each for each in (SCORE, *shown(FABRIC_TRIALS, "campaign")) if each.name in rows[0]]
     head = ("", *(each.head for each in metrics), f"acc − this one ({found[0]['unit']})", "acc is")
     verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
     cells = [(row["id"], *(_cell(row[each.name], each) for each in metrics), *verdicts[row["id"]]) for row in rows]

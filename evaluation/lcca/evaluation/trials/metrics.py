@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -303,16 +302,3 @@ PORTS: dict[str, Metric] = _table(
     _of_port("p99_queued_bytes", "queue p99", "kB", 1e3),
 )
 """Columns of the directed ports of a trial on a fabric, of hosts too; each is (ports,)."""
-
-INCAST_TRIALS: dict[str, Metric] = {
-    name: Metric(name, label, itemgetter(name), unit=unit, digits=digits)
-    for name, label, unit, digits in (
-        ("score", "utility", "", 4),
-        ("small_fct_p50_us", "small flows' completion time p50", "µs", 0),
-        ("small_fct_p99_us", "small flows' completion time p99", "µs", 0),
-        ("small_slowdown_p99", "small flows' slowdown p99", "", 1),
-        ("queue_p95", "queue p95", "packets", 0),
-        ("queue_p99", "queue p99", "packets", 0),
-    )
-}
-"""Columns of trials of an incast in ns-3, where ACC is tested too."""

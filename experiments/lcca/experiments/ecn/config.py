@@ -1,8 +1,8 @@
-"""ACC from a file: where it is trained and how, and what it is held against; at a switch in ns-3, or on a fabric."""
+"""ACC from a file: on which fabrics it is trained and how, and what it is held against."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,93 +14,16 @@ from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.experiment import Stop
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import ACC as KIND
 from lcca.experiments.runs.kinds import FABRIC_ACC
-from lcca.gym_envs.ecn.incast import Incast
-from lcca.gym_envs.ecn.settings import static
-from lcca.gym_envs.ecn.switch import PredUtility
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
-from lcca.trainers.ecn.config import FabricAccConfig, IncastAccConfig
+from lcca.trainers.ecn.config import FabricAccConfig
 
-ACC, EXPLORING, CHANCE, BEST_STATIC = "acc", "acc-exploring", "chance", "best-static"
-"""Names of what was learnt, the same with some random choices, random choices alone, and in ns-3 of the best static
-setting of the grid."""
-
-
-class AccTest(Model):
-    """Paired trials in ns-3: all controllers meet the same flows and the same draws.
-
-    Attributes:
-        pairs: most trials of each controller on each test.
-        at_least: trials before anything may stop.
-        block: trials between looks at whether all is settled.
-        margin: difference in utility that does not matter.
-        static: names of static settings to hold ACC against.
-        grid_seeds: trials of each of the grid's settings on the training trace, to find the best static one; 0 leaves
-            it out.
-        explore: share of random settings of ACC with exploration left on.
-        fresh: whether to test on fresh traces too.
-    """
-
-    __test__ = False
-
-    pairs: Annotated[int, Field(ge=20)] = 100
-    at_least: Annotated[int, Field(ge=20)] = 40
-    block: Annotated[int, Field(ge=1, le=1_000_000)] = 20
-    margin: Annotated[float, Field(gt=0)] = 0.002
-    static: Annotated[tuple[str, ...], Field(min_length=1)] = (
-        "red-0.2", "red-0.65", "red-1.65", "red-2", "dcqcn", "hpcc", "step-70", "step-20",
-    )  # fmt: skip
-    grid_seeds: Annotated[int, Field(ge=0)] = 2
-    explore: Annotated[float, Field(ge=0, le=1)] = 0.05
-    fresh: bool = True
-
-    @field_validator("static")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            static(name)
-        return names
-
-
-class IncastAcc(RunConfig):
-    """A training of ACC at a switch in ns-3 and its test.
-
-    Attributes:
-        incast: the traffic.
-        utility: PRED's: the reward, and what is compared.
-        trainer: what the agent sees and how it learns.
-        test: what it is held against.
-        settle: when a comparison is settled; `test.margin` is its margin, and its units are pairs: all of them are of
-            one scenario, so that there is nothing to stratify.
-    """
-
-    run_kind = KIND
-
-    incast: Incast = Incast()
-    utility: PredUtility = PredUtility()
-    trainer: IncastAccConfig = IncastAccConfig()
-    test: AccTest = AccTest()
-    settle: AnyRule = SettlingRule(first_look=20, every=10)
-
-    @property
-    def rivals(self) -> tuple[str, ...]:
-        """The names of all that ACC is held against on each test."""
-        return (EXPLORING, CHANCE, *self.test.static, *((BEST_STATIC,) if self.test.grid_seeds else ()))
-
-    @property
-    def rule(self) -> Rule:
-        """The settling rule of each comparison, with its part of the α of a test."""
-        return self.settle.shared_among(len(self.rivals))
-
-    @property
-    def stop(self) -> Stop:
-        """When the trials of a test end."""
-        return Stop(self.test.pairs, self.test.at_least, "settled", self.test.block)
+ACC, EXPLORING, CHANCE = "acc", "acc-exploring", "chance"
+"""Names of what was learnt, the same with some random choices, and random choices alone."""
 
 
 class FabricAccTest(Model):
@@ -205,7 +128,3 @@ class FabricAcc(RunConfig):
     def stop(self) -> Stop:
         """When the trials on a scenario end."""
         return Stop(self.test.pairs, when="settled", step=self.test.block, rule=self.rule)
-
-
-Acc: TypeAlias = FabricAcc | IncastAcc
-"""On a fabric, or at a switch in ns-3."""

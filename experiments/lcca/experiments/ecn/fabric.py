@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials import layout
@@ -15,7 +15,7 @@ from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.config import ACC, CHANCE, EXPLORING, FabricAcc
 from lcca.experiments.ecn.training import learn, require_installed
-from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.summaries import Json
@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 
 
 class OnFabric:
-    """Where ACC learns and is tested: scenarios of a fabric.
-
-    Attributes:
-        scored: column of the trials by which ACC is compared.
-    """
-
-    scored = "score_bits"
+    """Where ACC learns and is tested: scenarios of a fabric."""
 
     def __init__(self, config: FabricAcc, workers: Pool) -> None:
         self.config = config
@@ -107,17 +101,14 @@ class OnFabric:
         write_with_digest(folder / layout.MODEL, model.dumps())
         return model
 
-    def contenders(self, model: AccModel, run: Run[Any, None]) -> Mapping[str, Policy]:
-        """Return all that meet the same flows, ACC first."""
-        return self._contenders(model)
-
     def stand_ins(self, learner: DoubleDqn) -> Mapping[str, Policy]:
         """Return what costs as much as the contenders, with a learner that has hardly learnt."""
         from lcca.trainers.ecn.ports import model_of
 
-        return self._contenders(model_of(learner, self.config.trainer, {}))
+        return self.contenders(model_of(learner, self.config.trainer, {}))
 
-    def _contenders(self, model: AccModel) -> Mapping[str, Policy]:
+    def contenders(self, model: AccModel) -> Mapping[str, Policy]:
+        """Return all that meet the same flows, ACC first."""
         config = self.config
         shares = {ACC: 0.0, CHANCE: 1.0, EXPLORING: config.test.explore}
 
@@ -150,9 +141,6 @@ class OnFabric:
             "curve": model.provenance["curve"],
             "model_sha256": sha256(model.dumps()).hexdigest(),
         }
-
-    def close(self) -> None:
-        """End what simulates: nothing here, where episodes end by themselves."""
 
 
 def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = False) -> Path:

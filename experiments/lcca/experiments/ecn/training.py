@@ -1,4 +1,4 @@
-"""The training of ACC, at whatever place: kept in a run's folder, and the same bytes after a kill."""
+"""The training of ACC: kept in a run's folder, and the same bytes after a kill."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.experiments.runs.context import Run
 from lcca.inputs.extras import require_libraries
+from lcca.remy_plus.tuners.acc import AccModel
 from lcca.trainers.ecn.config import AccConfig
 
 if TYPE_CHECKING:
     from lcca.experiments.ecn.fabric import OnFabric
-    from lcca.experiments.ecn.incast import InNs3
     from lcca.trainers.ecn.double_dqn import DoubleDqn
 
 
@@ -23,8 +23,8 @@ def require_installed() -> None:
     require_libraries(AccConfig.libraries, "trainings of ACC")
 
 
-def learn(run: Run[Any, None], place: OnFabric | InNs3) -> Any:
-    """Return what was learnt at a place, on a fabric a model, in ns-3 a learner; trained unless it is in the folder."""
+def learn(run: Run[Any, None], place: OnFabric) -> AccModel:
+    """Return what was learnt; trained unless it is in the folder."""
     if (known := place.kept(run.path)) is not None:
         return known
     from lcca.trainers.ecn.training import train

@@ -26,7 +26,6 @@ SWEEP = Kind(
 )
 ESTIMATE = Kind("estimate", (layout.CONFIG, layout.SUMMARY))
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
-ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
 FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL))
 RANK = Kind(layout.RANK, (layout.CONFIG, layout.SUMMARY))
 COMPARE = Kind("compare", (layout.CONFIG, layout.SUMMARY))

@@ -83,25 +83,6 @@ class AccConfig(Model):
     checkpoint_every: Count
 
 
-class IncastAccConfig(AccConfig):
-    """ACC: what its agent sees and how it learns.
-
-    Attributes:
-        traces: seeds of the flows that it trains on; the paper trains and tests on one.
-        interval_us: Δt, time between settings; PRED's paper has ACC's delay "within the millisecond range" (III-B).
-        history: intervals that it sees; the paper's state has one.
-        heads: ``parts`` makes an action's value the sum of those of its three thresholds, so that 28 numbers are learnt
-            in the place of 252; ``joint`` gives each of the 252 actions its own.
-        dqn: the learner.
-        checkpoint_every: episodes between checkpoints.
-    """
-
-    traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
-    interval_us: Annotated[float, Field(gt=0)] = 1000.0
-    history: Annotated[int, Field(ge=1, le=100)] = 1
-    checkpoint_every: Count = 50
-
-
 class FabricAccConfig(AccConfig):
     """ACC on a fabric: what its agents see and how their network learns.
 

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from lcca.evaluation.trials.layout import CHECKPOINT
 from lcca.inputs.errors import InputError
@@ -78,24 +77,6 @@ def train(
     if file is not None:
         save(learner, returns, file)
     return returns
-
-
-def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
-    """Play one episode and learn from it; return its mean reward per step.
-
-    Args:
-        env: Gymnasium environment with a Box of one dimension and a Discrete action.
-        learner: acts and learns.
-        seed: of the episode.
-    """
-    seen, _ = env.reset(seed=seed)
-    total, count, over = 0.0, 0, False
-    while not over:
-        action = learner.act(seen)
-        after, reward, terminated, truncated, _ = env.step(action)
-        learner.observe(seen, action, float(reward), after, bool(terminated))
-        seen, total, count, over = after, total + float(reward), count + 1, bool(terminated or truncated)
-    return total / count
 
 
 def save(learner: DoubleDqn, returns: Sequence[float], file: Path) -> None:

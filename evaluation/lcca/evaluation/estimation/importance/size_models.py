@@ -76,7 +76,7 @@ def fit_sizes(table: FlowSizes, p: float) -> SizeFit:
     sizes, shares = sizes[sizes > 0], shares[sizes > 0]
 
     def errors(theta: Floats) -> Floats:
-        return np.asarray(ndtr((np.log(sizes) - theta[0]) / np.exp(theta[1]))) - shares
+        return np.asarray(ndtr((np.log(sizes) - theta[0]) / np.exp(theta[1])) - shares)
 
     starts = [
         (math.log(max(x, 1e-3)), 0.5) for x in np.interp((0.1, 0.3, 0.5, 0.7, 0.9), table.cumulative, table.packets)

@@ -16,7 +16,7 @@ from lcca.evaluation.report.words.merit import NOTE, merit_table
 from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, INCAST_TRIALS, NETWORK_TRIALS, Metric
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ def measures(tables: RunTables) -> Content | None:
     rows = [] if tables.has_trainings else tables.policies
     if not rows:
         return None
-    known = NETWORK_TRIALS | FABRIC_TRIALS | INCAST_TRIALS
+    known = NETWORK_TRIALS | FABRIC_TRIALS
     words = ("Policy", "Condition", "Parameters")
     texts = [row["id"] for row in rows], _conditions(rows), [_named(row.get("parameters", {})) for row in rows]
     columns = dict(zip(words, texts, strict=True))
