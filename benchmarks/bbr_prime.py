@@ -21,7 +21,7 @@ import pandas as pd
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.gym_envs.ns3.simulator import Ns3
@@ -49,7 +49,10 @@ def trials(networks: int, topology: str, jobs: int) -> pd.DataFrame:
     def tell(done: int, _: None) -> None:
         print(f"{done} of {networks} networks", file=sys.stderr, flush=True)
 
-    return pd.concat(run_blocks(equal_blocks(BLOCK, networks), run, to_the_end, tell=tell)[0], ignore_index=True)
+    return pd.concat(
+        run_blocks(equal_blocks(BLOCK, networks), run, lambda parts, done: Decision(None, stop=False), tell=tell)[0],
+        ignore_index=True,
+    )
 
 
 def findings(rows: pd.DataFrame) -> list[dict[str, Any]]:

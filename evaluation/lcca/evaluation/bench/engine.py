@@ -87,7 +87,10 @@ class EngineBench:
             for turn, place in enumerate(places):
                 at = np.array([[counted[end][:, turn] for end in pair] for pair in ends])
                 packets, delays = (at[:, 1] - at[:, 0]).T
-                yield place, _measured(packets, delays, ends[:, 1] - ends[:, 0], rtt_ms)
+                with np.errstate(invalid="ignore"):
+                    delay = delays / packets - rtt_ms / 2
+                mbps = np.where(packets > 0, packets * PACKET_BITS / 1000 / (ends[:, 1] - ends[:, 0]), np.nan)
+                yield place, Measured(mbps, delay)
 
     def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
@@ -112,10 +115,3 @@ class EngineBench:
 def _network(scenario: Scenario) -> Network:
     rate = scenario.link_mbps * 1000 / PACKET_BITS  # packets/ms
     return Network(0, rate, scenario.rtt_ms, 1, scenario.buffer_packets, ALWAYS_MS, 0.0, scenario.loss)
-
-
-def _measured(packets: Floats, delays_ms: Floats, spans_ms: Floats, rtt_ms: float) -> Measured:
-    with np.errstate(invalid="ignore"):
-        delay = delays_ms / packets - rtt_ms / 2
-    mbps = np.where(packets > 0, packets * PACKET_BITS / 1000 / spans_ms, np.nan)
-    return Measured(mbps, delay)

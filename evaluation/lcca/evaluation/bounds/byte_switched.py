@@ -64,7 +64,12 @@ class ProcessorSharing:
             if self._sending:
                 sent = self._now + max(self._sending[0][0] - self._served, 0.0) * len(self._sending) / rate
             due = self._due[0][0] if self._due else math.inf
-            self._advance(min(sent, due, duration), rate)
+            time = min(sent, due, duration)
+            if self._sending:
+                self._served += (time - self._now) * rate / len(self._sending)
+            if self._on:
+                self._shared += (time - self._now) / len(self._on)
+            self._now = time
             if self._now >= duration:
                 break
             if sent <= due:
@@ -74,25 +79,15 @@ class ProcessorSharing:
                 self.share_us[sender] += self._shared - self._on.pop(sender)
                 self._pause(sender)
             else:
-                self._begin(sender)
+                length = self._flows[sender].popleft()[1]
+                self.packets[sender] += length
+                self._on[sender] = self._shared
+                heappush(self._sending, (self._served + length, sender))
         for left, sender in self._sending:
             self.packets[sender] -= left - self._served
         for sender, begin in self._on.items():
             self.share_us[sender] += self._shared - begin
 
-    def _advance(self, time: float, rate: float) -> None:
-        if self._sending:
-            self._served += (time - self._now) * rate / len(self._sending)
-        if self._on:
-            self._shared += (time - self._now) / len(self._on)
-        self._now = time
-
     def _pause(self, sender: int) -> None:
         if self._flows[sender]:
             heappush(self._due, (self._now + self._flows[sender][0][0], sender))
-
-    def _begin(self, sender: int) -> None:
-        length = self._flows[sender].popleft()[1]
-        self.packets[sender] += length
-        self._on[sender] = self._shared
-        heappush(self._sending, (self._served + length, sender))

@@ -135,7 +135,9 @@ class Comparison:
             "metric": self.metric,
             **{key: finite(value) for key, value in ends.items()},
             "unit": self.utility.unit,
-            "throughput_equivalent_percent": {key: self._percent(value) for key, value in ends.items()},
+            "throughput_equivalent_percent": {
+                key: self.utility.percent(value) if math.isfinite(value) else None for key, value in ends.items()
+            },
             "paper_relative_percent": finite(paper_relative_percent(self.difference, self.baseline)),
             "margin": self.margin,
             "alpha": self.alpha,
@@ -161,9 +163,6 @@ class Comparison:
         if history:
             record["history"] = [_look_json(look) for look in self.history]
         return record
-
-    def _percent(self, difference: float) -> float | None:
-        return self.utility.percent(difference) if math.isfinite(difference) else None
 
 
 def _look_json(look: Look) -> dict[str, Any]:

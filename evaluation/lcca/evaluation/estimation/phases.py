@@ -41,18 +41,12 @@ class FlowSpans:
 def warm_up_us(spans: FlowSpans, duration_us: float) -> float:
     """Return when the number of active flows first is what it stays, nearly; the duration itself if it never is."""
     times = np.linspace(0, duration_us, STEPS + 1)
-    active = _active(spans, times)
+    started = np.searchsorted(np.sort(spans.start_us), times, side="right")
+    ended = np.searchsorted(np.sort(spans.end_us), times, side="right")
+    active = (started - ended) / spans.trials
     level = FULL * active[len(times) // 2 :].mean()
     reached = np.flatnonzero(active >= level) if level > 0 else np.array([])
     return float(times[reached[0]]) if reached.size else duration_us
-
-
-def _active(spans: FlowSpans, times: Floats) -> Floats:
-    """Return the mean number of active flows at these times."""
-    started = np.searchsorted(np.sort(spans.start_us), times, side="right")
-    ended = np.searchsorted(np.sort(spans.end_us), times, side="right")
-    found: Floats = (started - ended) / spans.trials
-    return found
 
 
 def phases(spans: Mapping[float, FlowSpans]) -> list[Phases]:

@@ -91,11 +91,6 @@ class Decision(Generic[Found]):
     stop: bool
 
 
-def to_the_end(parts: Sequence[object], done: int) -> Decision[None]:
-    """Decide nothing: all blocks of the plan are wanted."""
-    return Decision(None, stop=False)
-
-
 RunBlock: TypeAlias = Callable[[Block], Rows]
 Keep: TypeAlias = Callable[[Block, RunBlock[Rows]], Rows]
 """Returns what a block gave, and runs it with the function unless it is there already."""

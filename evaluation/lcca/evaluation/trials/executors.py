@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
@@ -86,16 +85,12 @@ def merge(parts: Sequence[Columns]) -> Columns:
         if name == "rule_hits":
             merged[name] = [sum(each) for each in zip(*columns, strict=True)]
         elif name.endswith("_begin"):
-            merged[name] = _joined_begins(columns)
+            ends = np.cumsum([0, *(int(c[-1]) for c in columns)])
+            shifted = [c[:-1] + ends[i] for i, c in enumerate(columns)]
+            merged[name] = np.concatenate([*shifted, ends[-1:]])
         else:
             merged[name] = np.concatenate(columns)
     errors = [p.get("trial_error", np.full(len(p["trial_sent"]), "", dtype=object)) for p in parts]
     if any((e != "").any() for e in errors):
         merged["trial_error"] = np.concatenate(errors)
     return merged
-
-
-def _joined_begins(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    ends = np.cumsum([0, *(int(c[-1]) for c in columns)])
-    shifted = [c[:-1] + ends[i] for i, c in enumerate(columns)]
-    return np.concatenate([*shifted, ends[-1:]])

@@ -50,7 +50,8 @@ def run_trials(
     scored = Scored(record, utility)
     measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
-    drawn: pd.DataFrame = _parameters(networks).iloc[record.network_index].reset_index(drop=True)
+    rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]
+    drawn: pd.DataFrame = pd.DataFrame(rows, columns=NETWORK_COLUMNS).iloc[record.network_index].reset_index(drop=True)
     return pd.concat([identity, measured, drawn], axis=1)
 
 
@@ -68,12 +69,6 @@ def _run(
         "seed": seed_values.astype(np.int64),
     }
     return record, pd.DataFrame(identity)
-
-
-def _parameters(networks: Sequence[Network]) -> pd.DataFrame:
-    """Return what networks are (packets, µs; the topology as its name), a row each."""
-    rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]
-    return pd.DataFrame(rows, columns=NETWORK_COLUMNS)
 
 
 def common_scores(trials: pd.DataFrame) -> dict[str, NDArray[np.float64]]:

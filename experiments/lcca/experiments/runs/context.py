@@ -79,17 +79,14 @@ def opened(config: C, path: Path, *, resume: bool, quiet: bool = False) -> Itera
     try:
         reporter = Reporter(path / layout.LOG, quiet)
         if folder.goes_on:
-            _say_that_it_goes_on(folder, reporter)
+            complete = folder.complete
+            say = reporter.show if complete else reporter.say  # the log of a complete run stays as it is
+            words = "complete already; nothing to do" if complete else "goes on with the run that is there"
+            say(f"{folder.path}: {words}")
+            for warning in folder.warnings:
+                say(f"warning: {warning}")
         yield Run(folder, None, Costs(folder), reporter)
     finally:
         if reporter is not None:
             reporter.close()
         folder.close()
-
-
-def _say_that_it_goes_on(folder: RunFolder[C], reporter: Reporter) -> None:
-    complete = folder.complete
-    say = reporter.show if complete else reporter.say  # the log of a complete run stays as it is
-    say(f"{folder.path}: {'complete already; nothing to do' if complete else 'goes on with the run that is there'}")
-    for warning in folder.warnings:
-        say(f"warning: {warning}")

@@ -76,7 +76,12 @@ class RunFolder(Generic[C]):
         self._remove_halves()
         self.goes_on = self._look(resume)
         if not self.goes_on:
-            self._create()
+            free = shutil.disk_usage(self.path).free
+            if free < SPACE_NEEDED:
+                raise InputError(
+                    f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least"
+                )
+            write_state(self.path / layout.MANIFEST, new_manifest(self.config))
         elif (manifest := self.manifest() or {})["config_hash"] != self.config.hash:
             write_state(self.path / layout.MANIFEST, grown(self.path, manifest, self.config))
         text, file = resolved_yaml(self.config).encode(), self.path / layout.CONFIG
@@ -87,9 +92,14 @@ class RunFolder(Generic[C]):
         """Tell whether a run of ours is here that may be gone on with; refuse anything else."""
         manifest = self.manifest()
         if manifest is None:
-            self._check_new()
+            free = not self.path.exists() or (self.path.is_dir() and all(map(_is_beginning, self.path.iterdir())))
+            if not free:
+                raise InputError(f"{self.path}: there already, and not a run; choose another --out")
             return False
-        self._check(manifest, resume)
+        self.warnings = check_same(self.path, self.config, manifest)
+        if not resume:
+            done = " and complete" if manifest["state"] == COMPLETE else ""
+            raise InputError(f"{self.path}: there already{done}; go on with it by resume=True, or choose another --out")
         return True
 
     def manifest(self) -> dict[str, Any] | None:
@@ -147,33 +157,15 @@ class RunFolder(Generic[C]):
         manifest = (self.manifest() or {}) | {"state": state}
         manifest.pop("files", None)
         if state == COMPLETE:
-            manifest["files"] = self._files()
+            found = (file.relative_to(self.path).as_posix() for file in self.path.rglob(f"*{DIGEST}"))
+            manifest["files"] = sorted(name.removesuffix(DIGEST) for name in found)
         write_state(self.path / layout.MANIFEST, manifest)
-
-    def _files(self) -> list[str]:
-        """Return the files that have a digest: results and trials."""
-        found = (file.relative_to(self.path).as_posix() for file in self.path.rglob(f"*{DIGEST}"))
-        return sorted(name.removesuffix(DIGEST) for name in found)
 
     def close(self) -> None:
         """Let another process have the folder."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-
-    def _check_new(self) -> None:
-        """Refuse to start where there is anything but what a run that was killed at once leaves behind."""
-        free = not self.path.exists() or (self.path.is_dir() and all(map(_is_beginning, self.path.iterdir())))
-        if not free:
-            raise InputError(f"{self.path}: there already, and not a run; choose another --out")
-
-    def _create(self) -> None:
-        free = shutil.disk_usage(self.path).free
-        if free < SPACE_NEEDED:
-            raise InputError(
-                f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least"
-            )
-        write_state(self.path / layout.MANIFEST, new_manifest(self.config))
 
     def _remove_halves(self) -> None:
         """Remove what a killed process was writing and never finished."""
@@ -190,12 +182,6 @@ class RunFolder(Generic[C]):
         if manifest is None:
             raise InputError(f"{self.path}: no run here; start it first")
         self.warnings = check_same(self.path, self.config, manifest)
-
-    def _check(self, manifest: dict[str, Any], resume: bool) -> None:
-        self.warnings = check_same(self.path, self.config, manifest)
-        if not resume:
-            done = " and complete" if manifest["state"] == COMPLETE else ""
-            raise InputError(f"{self.path}: there already{done}; go on with it by resume=True, or choose another --out")
 
     def _take_lock(self) -> None:
         self._lock = (self.path / layout.LOCK).open("a+", encoding="utf-8")

@@ -76,12 +76,6 @@ class Incast(Model):
         """Of the bottleneck."""
         return self.gbps * 125
 
-    @property
-    def load(self) -> float:
-        """Offered payload over the bottleneck's rate."""
-        small, large = sum(self.small) / 2 / self.small_every_us, sum(self.large) / 2 / self.large_every_us
-        return self.hosts * (small + large) / self.bytes_per_us
-
     def trace(self, seed: int) -> Trace:
         """Return the flows of all connections: first the hosts' small ones, then the large ones."""
         draws = np.random.default_rng(seed)

@@ -13,9 +13,6 @@ from lcca.gym_envs.ecn.incast import HEADER_BYTES, Incast, Trace
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 
-SMALL_BYTES = 100e3
-"""Flows below are small: PRED's paper measures their completion times (section VI-C.3)."""
-
 
 class PredUtility(Model):
     """PRED's utility of an interval: β · R / C + (1 − β) · Φ(q), section IV-B of its paper.
@@ -59,23 +56,6 @@ class SwitchRecord:
     queue_us: NDArray[np.float64]
     marked: int
     dropped: int
-
-    def measures(self) -> dict[str, float]:
-        """Return quantiles of completion times (NaN where no flow ended) and, over time, of the queue in packets."""
-        small, ended, length = self.size_bytes < SMALL_BYTES, np.isfinite(self.fct_us), np.cumsum(self.queue_us)
-        flows = {
-            **{f"small_fct_p{p}_us": (self.fct_us[small & ended], p) for p in (50, 99)},
-            **{f"small_slowdown_p{p}": (self.slowdown[small & ended], p) for p in (50, 99)},
-            "large_fct_p99_us": (self.fct_us[~small & ended], 99),
-        }
-        return {
-            **{name: float(np.percentile(found, p)) if len(found) else np.nan for name, (found, p) in flows.items()},
-            "queue_mean": float(self.queue_us @ np.arange(len(length)) / length[-1]),
-            **{f"queue_p{p}": float(np.searchsorted(length, p / 100 * length[-1])) for p in (50, 95, 99)},
-            "unfinished": int((~ended).sum()),
-            "marked": self.marked,
-            "dropped": self.dropped,
-        }
 
 
 def record_of(incast: Incast, trace: Trace, found: dict[str, Any]) -> SwitchRecord:

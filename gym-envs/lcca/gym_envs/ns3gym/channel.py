@@ -174,15 +174,12 @@ class Channel:
         """Wait a little for a message, and note who came and went."""
         ready = dict(self._poller.poll(math.ceil(1000 * min(_LOOK, deadline.left))))
         if self._monitor in ready:
-            self._note(recv_monitor_message(self._monitor)["event"])
-
-    def _note(self, event: int) -> None:
-        opened = bool(event & _OPENED)
-        self._connections += 1 if opened else -1
-        if not opened and (self._asks or not self._connections):
-            self._closed_at = time.monotonic()
-        elif opened and not self._asks:
-            self._closed_at = math.inf
+            opened = bool(recv_monitor_message(self._monitor)["event"] & _OPENED)
+            self._connections += 1 if opened else -1
+            if not opened and (self._asks or not self._connections):
+                self._closed_at = time.monotonic()
+            elif opened and not self._asks:
+                self._closed_at = math.inf
 
     def close(self) -> None:
         """Close; a reply that was just sent still leaves. Closing twice is harmless."""

@@ -184,7 +184,11 @@ class DoubleDqn:
         self.replay.add(seen=seen, action=action, reward=reward, after=after, ended=float(ended))
         self.steps += 1
         if self.steps == self.config.warm_up:
-            self._scale_rewards()
+            # Fix the scale of rewards. A shift changes no choice, unless episodes end before their time.
+            rewards = self.replay.rewards.astype(np.float64)
+            spread = float(rewards.std())
+            self.reward_mean = 0.0 if self.replay.any_ended else float(rewards.mean())
+            self.reward_spread = spread if spread > _LEAST_SPREAD else 1.0
         if self.steps < self.config.warm_up or self.steps % self.config.learn_every:
             return
         for group in self.optimizer.param_groups:
@@ -193,13 +197,6 @@ class DoubleDqn:
         self.updates += 1
         if self.updates % self.config.sync_every == 0:
             self.target.load_state_dict(self.online.state_dict())
-
-    def _scale_rewards(self) -> None:
-        """Fix the scale of rewards. A shift changes no choice, unless episodes end before their time."""
-        rewards = self.replay.rewards.astype(np.float64)
-        spread = float(rewards.std())
-        self.reward_mean = 0.0 if self.replay.any_ended else float(rewards.mean())
-        self.reward_spread = spread if spread > _LEAST_SPREAD else 1.0
 
     def update(self, batch: Batch) -> float:
         """Take one gradient step on a batch; return the loss (Huber's)."""

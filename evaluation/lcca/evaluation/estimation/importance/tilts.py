@@ -135,7 +135,7 @@ class TailBoost:
     @property
     def log_second_moment(self) -> float:
         """Value of ln E[L²] for a flow."""
-        return _log_second_moment(np.diff(self.edges), np.array(self.masses))
+        return math.log(float((np.diff(self.edges) ** 2 / np.array(self.masses)).sum()))
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
         """Return chances of a larger flow."""
@@ -164,10 +164,6 @@ class TailBoost:
 
     def _of(self, masses: Floats) -> "TailBoost":
         return TailBoost(self.edges, tuple((masses / masses.sum()).tolist()))
-
-
-def _log_second_moment(true: Floats, masses: Floats) -> float:
-    return math.log(float((true**2 / masses).sum()))
 
 
 def _falling(ratio: Floats, weight: Floats) -> Floats:
