@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,9 @@ import psutil
 import pytest
 
 from lcca.cli.main import main
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
+from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Tree
+from lcca.remy_plus.policies.rules import RuleTable
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of PyTorch would wait for each other: tests have small matrices
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # tests run in the background; those of Ctrl-C need the signal
@@ -75,6 +78,40 @@ def lcca(capfd: pytest.CaptureFixture[str]) -> RunCommand:
         return Answer(status, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def dna_of() -> Callable[[RuleTable], bytes]:
+    """Return what makes the bytes of R+'s ``.dna`` file of a table: a root with every rule as its direct child."""
+    steps = {"increment": (0, 256, 1, 32, 4, 1), "multiple": (0, 1, 0.01, 0.5, 4, 1)}
+    pacing = {"relative": (0.1, 3, 0.05, 1, 4, 1.5), "absolute": (0.25, 3, 0.05, 1, 4, 3)}
+
+    def fill(box: Any, names: Sequence[str], stored: Sequence[str], lower: Any, upper: Any) -> None:
+        low, high = dict(zip(names, lower, strict=True)), dict(zip(names, upper, strict=True))
+        for name in stored:
+            setattr(box.lower, name, low.get(name, 0.0))
+            setattr(box.upper, name, high.get(name, SIGNAL_CEILING))
+        box.active_axis.extend(R_PLUS_AXES.index(name) for name in names)
+
+    def write(table: RuleTable) -> bytes:
+        names = [{"queue": "queue_ewma", "link": "link_ewma"}.get(name, name) for name in table.signals]
+        six = table.pacing_kind == "absolute" and set(names) <= set(R_PLUS_AXES[:6])
+        stored = R_PLUS_AXES[:6] if six else R_PLUS_AXES
+        root = Tree()
+        fill(root.box, names, stored, [0.0] * len(names), [SIGNAL_CEILING] * len(names))
+        for i in range(len(table)):
+            node = root.children.add()
+            fill(node.box, names, stored, table.lower[i].tolist(), table.upper[i].tolist())
+            node.rule.increment = int(table.increment[i])
+            node.rule.multiple, node.rule.pacing = float(table.multiple[i]), float(table.pacing[i])
+            node.rule.box.CopyFrom(node.box)
+        for name, values in {**steps, "pacing": pacing[table.pacing_kind]}.items():
+            part = getattr(root.search, name)
+            for field, value in zip(part.DESCRIPTOR.fields, values, strict=True):
+                setattr(part, field.name, value)
+        return bytes(root.SerializeToString(deterministic=True))
+
+    return write
 
 
 @pytest.fixture

@@ -176,8 +176,8 @@ def test_help_lists_the_commands(lcca: RunCommand) -> None:
         ("compare", "aimd", "fixed-window:9", "--on", SPACE, "--set", "duration=30"),
         ("import", "nothere.dna", "x.json"),
         ("import", "NETWORKS", "x.json"),
-        ("export", "aimd", "x.dna"),
-        ("export", "nothere.json", "x.dna"),
+        ("export", "aimd", "x.c"),
+        ("export", "nothere.json", "x.c"),
         ("sweep", ROOT / "configs" / "smoke.yaml", "--until", "tested", "--out", "x"),
     ],
     ids=lambda arguments: " ".join(os.path.basename(word) for word in arguments) or "nothing",
@@ -378,47 +378,31 @@ def test_a_damaged_summary_is_one_error(lcca: RunCommand, copied: Path) -> None:
 # import and export
 
 
-def test_export_and_import_give_the_policy_back(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
-    dna, back, again = tmp_path / "a.dna", tmp_path / "a.json", tmp_path / "b.dna"
-    answer = lcca("export", policy_of(finished), dna, "--json")
-    assert answer.json()["rules"] == 4
-    assert lcca("import", dna, back, "--json").json()["signals"] == ["loss", "rtt_ratio"]
-    assert lcca("export", back, again).status == 0
-    assert again.read_bytes() == dna.read_bytes()
-
-
-def test_an_export_never_changes_a_policy_unasked(lcca: RunCommand, tmp_path: Path) -> None:
-    policy, dna, back = tmp_path / "a.json", tmp_path / "a.dna", tmp_path / "b.json"
-    policyfile.write(policy, PolicyFile(one_rule(("rtt_ratio", "queue"))))
-    answer = lcca("export", policy, dna)
-    assert answer.status == 2 and not dna.exists()
-    assert answer.err.startswith(f"lcca: {policy}: a .dna file has axes for the smoothed queue and link only")
-    assert lcca("export", policy, dna, "--smoothed").status == 0
-    assert "axes 7 and 8 taken as the smoothed signals: queue_ewma" in lcca("import", dna, back).out
-    assert policyfile.load(dna, int_signals="raw").policy == policyfile.load(policy).policy
-
-
-def test_commands_say_what_they_assume_of_a_dna_file(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:
-    """A table of raw signals that went through a .dna file is another one: once only `import` said so."""
+def test_commands_say_what_they_assume_of_a_dna_file(
+    lcca: RunCommand, networks: Path, tmp_path: Path, dna_of: Any
+) -> None:
+    """A file of a table of raw signals is read as another one: once only `import` said so."""
     policy, dna = tmp_path / "a.json", tmp_path / "a.dna"
     policyfile.write(policy, PolicyFile(one_rule(("rtt_ratio", "queue"))))
-    lcca("export", policy, dna, "--smoothed")
-    told = f"{dna}: axes 7 and 8 taken as the smoothed signals: queue_ewma; if raw ones were exported as smoothed"
+    dna.write_bytes(dna_of(one_rule(("rtt_ratio", "queue"))))
+    told = f"{dna}: axes 7 and 8 taken as the smoothed signals: queue_ewma; if the table was made for the raw ones"
     evaluated = lcca("evaluate", dna, "--on", networks, "--seeds", 1, "--set", "duration=500", "--json")
     assert told in evaluated.err and evaluated.json()["policies"]
     few = ("--on", SPACE, "--trials", 96, "--set", "duration=500")
     assert told in lcca("compare", policy, dna, *few).err
     back = tmp_path / "b.json"
     assert "raw signals: queue\n" in lcca("import", dna, back, "--int-signals", "raw").out
+    assert policyfile.load(back).policy == policyfile.load(policy).policy
     assert "axes" not in lcca("compare", policy, back, *few).err
 
 
-def test_import_never_overwrites(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
-    for name in ("a.dna", "a.json"):
+def test_export_and_import_never_overwrite(lcca: RunCommand, tmp_path: Path) -> None:
+    for name in ("a.dna", "a.json", "a.c"):
         (tmp_path / name).write_text("mine")
-    assert "there already" in lcca("export", policy_of(finished), tmp_path / "a.dna").err
+    law = ROOT / "configs" / "policies" / "law-e2e.json"
+    assert "there already" in lcca("export", law, tmp_path / "a.c").err
     assert "there already" in lcca("import", tmp_path / "a.dna", tmp_path / "a.json").err
-    assert (tmp_path / "a.json").read_text() == (tmp_path / "a.dna").read_text() == "mine"
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "a.c").read_text() == "mine"
 
 
 # evaluate
@@ -472,9 +456,11 @@ def test_evaluate_prints_a_table(lcca: RunCommand, networks: Path) -> None:
     assert "±" in answer.out
 
 
-def test_evaluate_takes_policy_and_dna_files(lcca: RunCommand, networks: Path, finished: Path, tmp_path: Path) -> None:
+def test_evaluate_takes_policy_and_dna_files(
+    lcca: RunCommand, networks: Path, finished: Path, tmp_path: Path, dna_of: Any
+) -> None:
     dna = tmp_path / "a.dna"
-    assert lcca("export", policy_of(finished), dna).status == 0
+    dna.write_bytes(dna_of(policyfile.load(policy_of(finished)).policy))
     options = ("--on", networks, "--seeds", 2, "--set", "duration=2000", "--json")
     assert lcca("evaluate", policy_of(finished), *options).json()["policies"][0]["score_bits"] > 0
     read = lcca("evaluate", dna, *options)

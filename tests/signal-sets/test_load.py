@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -9,7 +10,6 @@ from pydantic import ValidationError
 from lcca.experiments.campaign.config import LinkModel
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
-from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader, compile_policy
@@ -107,8 +107,8 @@ def test_commands_tell_the_same(lcca: RunCommand, tmp_path: Path) -> None:
         assert answer.status == 2 and words in answer.err.replace("\n", " ")
 
 
-def test_a_file_says_how_links_are_collected(lcca: RunCommand, tmp_path: Path) -> None:
-    dna.write(tmp_path / "a.dna", one_rule(("link",)), smoothed=True)
+def test_a_file_says_how_links_are_collected(lcca: RunCommand, tmp_path: Path, dna_of: Any) -> None:
+    (tmp_path / "a.dna").write_bytes(dna_of(one_rule(("link",))))
     read = resolve(str(tmp_path / "a.dna"), "engine")
     assert read.notes and shared_model([read]) == Model(rplus_link_window=True)
     for i, (options, model) in enumerate(

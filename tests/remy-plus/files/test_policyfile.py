@@ -251,11 +251,11 @@ def test_uses_must_fit():
 # Loading whatever it is
 
 
-def test_load_tells_files_and_names_apart(tmp_path, monkeypatch):
+def test_load_tells_files_and_names_apart(tmp_path, monkeypatch, dna_of):
     table = one_rule(("rtt_ratio",))
     monkeypatch.chdir(tmp_path)
     write("a.json", PolicyFile(table, "custom"))
-    dna.write("a.dna", table)
+    (tmp_path / "a.dna").write_bytes(dna_of(table))
     os.link("a.json", "plain")
     os.link("a.dna", "run.3")
     assert load("a.json") == load("plain") == PolicyFile(table, "custom")
@@ -268,9 +268,9 @@ def test_load_tells_files_and_names_apart(tmp_path, monkeypatch):
     assert load("aimd").policy == table  # a file of that name wins
 
 
-def test_load_minds_the_pacing(tmp_path):
+def test_load_minds_the_pacing(tmp_path, dna_of):
     table = one_rule(("rtt_ratio",))
-    dna.write(tmp_path / "a.dna", table)
+    (tmp_path / "a.dna").write_bytes(dna_of(table))
     write(tmp_path / "a.json", PolicyFile(table))
     absolute = dataclasses.replace(table, pacing_kind="absolute")
     assert load(tmp_path / "a.dna", pacing="absolute").policy == absolute

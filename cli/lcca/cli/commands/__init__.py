@@ -33,7 +33,7 @@ GROUPS = {
         "verdict": "Compute a run's verdicts again from its stored trials alone.",
         "diff": "Compare two runs: configurations, verdicts, costs.",
         "plot": "Draw a run's figures for a paper, with their data as CSV.",
-        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
+        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a control law as C.",
     },
     "files": {
         "init": "Write a campaign to start from, with comments.",

@@ -1,4 +1,4 @@
-"""Rule tables from and to ``.dna`` files of Remy (2013, 2014) and R+.
+"""Rule tables from ``.dna`` files of Remy (2013, 2014) and R+.
 
 What a file does not say is assumed, and each assumption is told in the notes that come with the table:
 
@@ -11,8 +11,7 @@ What a file does not say is assumed, and each assumption is told in the notes th
 - The files of 2013 end at 16384. Where the root's upper bound is below R+'s ceiling of 163840, it is taken as
   "unbounded" and every box that reaches it is widened to the ceiling, so that no signal value is left
   without a rule.
-- R+ smooths the queue and link signals; a file of it cannot say that a table was made for the raw ones, so tables for
-  these are refused unless one asks to have them stored as smoothed.
+- R+ smooths the queue and link signals; a file cannot say that a table was made for the raw ones.
 """
 
 from __future__ import annotations
@@ -27,22 +26,17 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from lcca.inputs.errors import InputError, about
-from lcca.inputs.files import LARGEST_FILE, read_limited, write_atomically
-from lcca.remy_plus.core.signals import SIGNAL_CEILING
-from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Bounds, Leaf, Tree, axes_in_use, leaves, scan, stores, widen
-from lcca.remy_plus.policies.rules import NAMED, Pacing, RuleTable
+from lcca.inputs.files import LARGEST_FILE, read_limited
+from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Leaf, Tree, axes_in_use, leaves, scan, stores, widen
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
 from lcca.remy_plus.policies.tiling import tiling
 
 IntSignals: TypeAlias = Literal["smoothed", "raw"]
 
 _AXES = range(len(R_PLUS_AXES))
 _RAW = {"queue_ewma": "queue", "link_ewma": "link"}
-_NUMBERS = {name: i for i, name in enumerate(R_PLUS_AXES)} | {"queue": 7, "link": 8}
 _REMY_AXES = 6  # Remy's files have bounds for the first six signals only
 _R_PLUS_PACING = (0.1, 1.5)  # lowest and start of R+'s search
-# Search settings that R+ and Remy store: lowest, highest, smallest step, largest step, step factor, start.
-_SEARCH = {"increment": (0, 256, 1, 32, 4, 1), "multiple": (0, 1, 0.01, 0.5, 4, 1)}
-_PACING_SEARCH = {"relative": (0.1, 3, 0.05, 1, 4, 1.5), "absolute": (0.25, 3, 0.05, 1, 4, 3)}
 
 
 @dataclass(frozen=True)
@@ -62,15 +56,6 @@ def read(path: str | os.PathLike[str], pacing: Pacing | None = None, int_signals
     data = read_limited(path)
     with about(path):
         return loads(data, pacing, int_signals)
-
-
-def write(path: str | os.PathLike[str], table: RuleTable, smoothed: bool = False) -> None:
-    """Write the table as an R+ ``.dna`` file, atomically; see `dumps`.
-
-    Raises:
-        InputError: the table cannot be said in a ``.dna`` file, or the file cannot be written.
-    """
-    write_atomically(path, dumps(table, smoothed))
 
 
 def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "smoothed") -> Imported:
@@ -100,43 +85,6 @@ def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "
     if not table.live.all():
         notes.append(f"{int((~table.live).sum())} of {len(table)} rules have empty boxes and never act")
     return Imported(table, (*notes, *_int_note(table, int_signals)))
-
-
-def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
-    """Return the table as an R+ ``.dna`` file: a root with every rule as its direct child.
-
-    Importing the bytes gives the same rules again, and exporting those the same bytes.
-
-    Args:
-        table: the rules.
-        smoothed: store raw queue and link signals on the axes of R+'s smoothed ones; the table that is read from such
-            a file is another one, unless ``int_signals="raw"`` is given there.
-
-    Raises:
-        InputError: signals that the format has no axis for, two that share one, real windows, or pacing that it
-            cannot say.
-    """
-    if table.pacing_kind not in NAMED:
-        raise InputError(f"pacing: a .dna file knows {' and '.join(NAMED)}, not {table.pacing_kind}")
-    if table.windows != "whole":
-        raise InputError("windows: a .dna file knows whole ones only, and would round; keep the table as policy.json")
-    axes = _export_axes(table.signals, smoothed)
-    stored = _AXES if table.pacing_kind == "relative" or max(axes) >= _REMY_AXES else range(_REMY_AXES)
-    root = Tree()
-    k = len(axes)
-    _fill_box(root.box, axes, stored, [0.0] * k, [SIGNAL_CEILING] * k)
-    for i in range(len(table)):
-        node = root.children.add()
-        _fill_box(node.box, axes, stored, table.lower[i].tolist(), table.upper[i].tolist())
-        node.rule.increment = int(table.increment[i])
-        node.rule.multiple = float(table.multiple[i])
-        node.rule.pacing = float(table.pacing[i])
-        node.rule.box.CopyFrom(node.box)
-    for name, values in {**_SEARCH, "pacing": _PACING_SEARCH[table.pacing_kind]}.items():
-        steps = getattr(root.search, name)
-        for field, value in zip(steps.DESCRIPTOR.fields, values, strict=True):
-            setattr(steps, field.name, value)
-    return bytes(root.SerializeToString(deterministic=True))
 
 
 def _parse(data: bytes) -> Any:
@@ -196,33 +144,6 @@ def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
     names = [name for pair in _RAW.items() for name in pair if name in table.signals]
     if not names:
         return []
-    raw = "; if raw ones were exported as smoothed: lcca import --int-signals raw"
+    raw = "; if the table was made for the raw ones: lcca import --int-signals raw"
     other = raw if int_signals == "smoothed" else ""
     return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}{other}"]
-
-
-def _export_axes(signals: Sequence[str], smoothed: bool) -> list[int]:
-    unknown = [name for name in signals if name not in _NUMBERS]
-    if unknown:
-        raise InputError(f"a .dna file has no axis for {', '.join(unknown)}; keep the table as policy.json")
-    raw = " and ".join(name for name in signals if name in _RAW.values())
-    if raw and not smoothed:
-        raise InputError(
-            f"a .dna file has axes for the smoothed queue and link only, and would come back as another policy: {raw} "
-            "of this table is raw. Keep the table as policy.json; or store it as smoothed (lcca export --smoothed) and "
-            "read it with lcca import --int-signals raw"
-        )
-    axes = [_NUMBERS[name] for name in signals]
-    for i, axis in enumerate(axes):
-        if axis in axes[:i]:
-            other = signals[axes.index(axis)]
-            raise InputError(f"a .dna file has one axis for {other} and {signals[i]}; use policy.json")
-    return axes
-
-
-def _fill_box(box: Any, axes: Sequence[int], stored: range, lower: Bounds, upper: Bounds) -> None:
-    low, high = dict(zip(axes, lower, strict=True)), dict(zip(axes, upper, strict=True))
-    for axis in stored:
-        setattr(box.lower, R_PLUS_AXES[axis], low.get(axis, 0.0))
-        setattr(box.upper, R_PLUS_AXES[axis], high.get(axis, SIGNAL_CEILING))
-    box.active_axis.extend(axes)

@@ -1,4 +1,4 @@
-"""`lcca export`: a run's tables for other programs, a rule table as a .dna file, or a control law as C."""
+"""`lcca export`: a run's tables for other programs, or a control law as C."""
 
 from __future__ import annotations
 
@@ -8,33 +8,26 @@ from pathlib import Path
 from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.experiments.reading.exporting import FORMS, export_tables
 from lcca.experiments.reading.fabric_runs import load_run
-from lcca.inputs.errors import InputError, about
+from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
-from lcca.remy_plus.files import dna, lawc, policyfile
+from lcca.remy_plus.files import lawc, policyfile
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import Law
-from lcca.remy_plus.policies.rules import RuleTable
 
 EXAMPLES = """\
   lcca export results/quickstart/0123456789ab --csv tables
   lcca export results/quickstart/0123456789ab --latex paper/tables --parquet data
-  lcca export results/quickstart/*/policies/e2e.default.s1.json e2e.dna
   lcca export configs/policies/law-e2e.json law.c"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a policy.json")
-    parser.add_argument(
-        "file", type=Path, nargs="?", help="of a policy: the .dna file of a rule table or the .c file of a law to write"
-    )
+    parser.add_argument("file", type=Path, nargs="?", help="of a policy: the .c file of a law to write")
     for form in FORMS:
         parser.add_argument(
             f"--{form}", type=Path, metavar="FOLDER", help=f"of a run: write its tables as {NAMES[form]} into a folder"
         )
-    parser.add_argument(
-        "--smoothed", action="store_true", help="store raw queue and link signals on R+'s axes of smoothed ones"
-    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -66,22 +59,15 @@ def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
 
 def _policy(options: argparse.Namespace) -> int:
     if options.file is None:
-        raise InputError(f"{options.what}: name the file to write, as in lcca export policy.json policy.dna (or law.c)")
+        raise InputError(f"{options.what}: name the file to write, as in lcca export law.json law.c")
     if options.file.exists():
         raise InputError(f"{options.file}: there already; remove it or choose another name")
     policy = policyfile.load(options.what).policy
-    if isinstance(policy, Law | FabricLaw):
-        write_atomically(options.file, lawc.c_source(policy).encode())
-        written: dict[str, object] = {"c": str(options.file), "terms": len(policy.terms)}
-    elif isinstance(policy, RuleTable):
-        with about(options.what):
-            dna.write(options.file, policy, options.smoothed)
-        written = {"dna": str(options.file), "rules": len(policy)}
-    else:
-        raise InputError(f"{options.what}: only rule tables have a .dna form, and only laws one in C")
+    if not isinstance(policy, Law | FabricLaw):
+        raise InputError(f"{options.what}: only laws have a form in C")
+    write_atomically(options.file, lawc.c_source(policy).encode())
     if options.json:
-        print_json(written)
+        print_json({"c": str(options.file), "terms": len(policy.terms)})
     else:
-        size = list(written)[-1]
-        print_visible(f"wrote {options.file}: {written[size]} {size}")
+        print_visible(f"wrote {options.file}: {len(policy.terms)} terms")
     return 0
