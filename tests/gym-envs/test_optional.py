@@ -31,7 +31,7 @@ def test_what_is_missing_is_named(monkeypatch):
         found = {part.name: part for part in optional.optional_parts()}
     finally:
         simulator.installed.cache_clear()
-    assert found["tune"] == optional.Part("tune", True, "optuna 1.2, cmaes 1.2")
+    assert found["tune"] == optional.Part("tune", True, "optuna 1.2")
     assert found["drl"] == optional.Part("drl", False, "not installed: torch", "pip install 'lcca[drl]'")
     assert found["ns-3"].detail == "ns-3 is not installed" and "make ns3" in found["ns-3"].fix
 

@@ -114,7 +114,6 @@ def test_a_file_says_how_links_are_collected(lcca: RunCommand, tmp_path: Path, d
     for i, (options, model) in enumerate(
         [
             ((), Model(rplus_link_window=True)),
-            (("--link-window", "covered"), Model()),
             (("--link-interval", "20"), Model(20, rplus_link_window=True)),
         ]
     ):
@@ -123,7 +122,7 @@ def test_a_file_says_how_links_are_collected(lcca: RunCommand, tmp_path: Path, d
         assert shared_model([resolve("aimd", "engine"), found]) == model and found.notes == ()
     compile_policy(found.policy)
     with pytest.raises(InputError, match=r"one interval for all policies .*0.json 10 µs and .* 20 µs"):
-        shared_model(resolve(str(tmp_path / f"{i}.json"), "engine") for i in (0, 2))
+        shared_model(resolve(str(tmp_path / f"{i}.json"), "engine") for i in (0, 1))
     bad = policy_json(tmp_path, PolicyFile(one_rule(("link",)), provenance={"link_interval_us": "x"}), "bad.json")
     with pytest.raises(InputError, match=r"bad.json: provenance.link_interval_us: must be a number of µs > 0, got 'x'"):
         shared_model([resolve(bad, "engine")])

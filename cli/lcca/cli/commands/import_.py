@@ -31,12 +31,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--link-interval", type=_interval_us, metavar="US", help="over which the link signal is collected (default: 10)"
     )
-    parser.add_argument(
-        "--link-window",
-        choices=("covered", "rplus"),
-        default="rplus",
-        help="divide the link's count by the time covered, or by the whole interval as R+ does (default: rplus)",
-    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -46,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if options.policy.exists():
         raise InputError(f"{options.policy}: there already; remove it or choose another name")
     file = policyfile.load(options.dna, options.pacing, options.int_signals)
-    model = {"link_interval_us": options.link_interval, "link_window": options.link_window}
-    asked = {key: value for key, value in model.items() if value not in (None, "rplus")}
+    asked = {} if options.link_interval is None else {"link_interval_us": options.link_interval}
     policyfile.write(options.policy, replace(file, provenance={**file.provenance, **asked}))
     notes = list(file.provenance.get("notes", ()))
     if options.json:

@@ -58,12 +58,6 @@ class Tpe(Model):
     startup: Annotated[int, Field(ge=1)] = 10
 
 
-class CmaEs(Model):
-    """CMA-ES by Optuna; needs at least two parameters, all of them numbers. A generation is a batch."""
-
-    kind: Literal["cma-es"] = "cma-es"
-
-
 class Grid(Model):
     """Every point of the space, in an order drawn at random, so that a part of it is a fair sample."""
 
@@ -87,7 +81,7 @@ class RandomDraws(Model):
     kind: Literal["random"] = "random"
 
 
-AnySampler = Annotated[Tpe | CmaEs | Grid | Greedy | RandomDraws, Discriminator("kind")]
+AnySampler = Annotated[Tpe | Grid | Greedy | RandomDraws, Discriminator("kind")]
 
 
 class Race(Model):
@@ -153,15 +147,11 @@ class TuneConfig(Model):
         endless = [name for name, values in levels.items() if values is None]
         if self.sampler.kind in ("grid", "greedy") and endless:
             raise ValueError(f"space: {endless[0]}: needs a step, since {self.sampler.kind} goes level by level")
-        if self.sampler.kind == "cma-es":
-            words = [name for name, axis in space.axes.items() if isinstance(axis, tuple)]
-            if words or len(space.axes) < 2:
-                raise ValueError("cma-es needs at least two parameters, all of them ranges of numbers; try tpe")
 
     @property
     def libraries(self) -> dict[str, str]:
         """Modules that it needs, and the packages that have them."""
-        return {name: name for name in ("optuna", *(["cmaes"] if self.sampler.kind == "cma-es" else []))}
+        return {"optuna": "optuna"}
 
     def build_space(self) -> Space:
         """Return the search space.

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.exceptions import ExperimentalWarning
-from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
+from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from lcca.remy_plus.policies.tunables import Value
-from lcca.trainers.tune.config import AnySampler, CmaEs, Greedy, Grid, Tpe, TuneConfig
+from lcca.trainers.tune.config import AnySampler, Greedy, Grid, Tpe, TuneConfig
 from lcca.trainers.tune.space import Params, Range, Space, key
 
 
@@ -39,8 +39,6 @@ def sampler_of(config: TuneConfig, space: Space, seed: int, start_value: float) 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ExperimentalWarning)  # of Optuna before 5
                 return TPESampler(n_startup_trials=wanted.startup, seed=seed, constant_liar=True)
-        case CmaEs():
-            return EvolutionSearch(space, max(config.batch, 2), seed)
         case Grid():
             return GridSearch(space)
         case Greedy():
@@ -82,23 +80,6 @@ def _loose(found: BaseDistribution, start: Value) -> BaseDistribution:
     if isinstance(found, IntDistribution) and int(start) == start:
         return IntDistribution(int(low), int(high))
     return FloatDistribution(float(low), float(high))
-
-
-class EvolutionSearch(CmaEsSampler):
-    """CMA-ES from the first candidate on, learning from stopped candidates too.
-
-    Optuna's begins with random candidates, until one has met all networks.
-    """
-
-    def __init__(self, space: Space, popsize: int, seed: int) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ExperimentalWarning)
-            super().__init__(seed=seed, popsize=popsize, n_startup_trials=0, consider_pruned_trials=True)
-        self.space = space
-
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """Return what varies."""
-        return {name: each for name, each in distributions(self.space).items() if not each.single()}
 
 
 class ListedSearch(BaseSampler, ABC):
