@@ -227,9 +227,7 @@ class Estimating:
 
     def _take(self, trial: ArrayLike) -> None:
         if (p := self.config.quantile) is not None:
-            flows = np.asarray(trial, dtype=np.float64).ravel()
-            if not np.all(np.isfinite(flows)):
-                raise ValueError(f"trial {self._n + 1} has a value that is not finite")
+            flows = self._finite(trial)
             self._flows.append(flows)
             if flows.size:
                 self._numbers.append(float(np.quantile(flows, p)))
@@ -239,6 +237,12 @@ class Estimating:
                 raise ValueError(f"trial {self._n + 1} has a value that is not finite")
             self._numbers.append(value)
         self._n += 1
+
+    def _finite(self, trial: ArrayLike) -> Floats:
+        values = np.asarray(trial, dtype=np.float64).ravel()
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"trial {self._n + 1} has a value that is not finite")
+        return values
 
     def _number(self, trial: Any) -> float:
         if isinstance(trial, float):

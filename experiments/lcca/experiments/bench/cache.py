@@ -76,17 +76,13 @@ class CachedTrials:
         for turn, found in self.runner.measure(benchmark, [asked[place] for place in missing]):
             if not found.error:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                _write(files[missing[turn]], found)
+                content = {"mbps": _listed(found.mbps), "delay_ms": _listed(found.delay_ms)}
+                write_checked(files[missing[turn]], json.dumps(content).encode())
             yield missing[turn], found
 
     @cached_property
     def _code(self) -> str:
         return f"{version()} {code_version(self.modules)}"
-
-
-def _write(file: Path, found: Measured) -> None:
-    content = {"mbps": _listed(found.mbps), "delay_ms": _listed(found.delay_ms)}
-    write_checked(file, json.dumps(content).encode())
 
 
 def _read(file: Path) -> Measured | None:

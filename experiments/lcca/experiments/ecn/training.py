@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lcca.experiments.runs.context import Run
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.tuners.acc import AccModel
-from lcca.trainers.ecn.config import AccConfig
+from lcca.trainers.ecn.config import FabricAccConfig
 
 if TYPE_CHECKING:
     from lcca.experiments.ecn.fabric import OnFabric
@@ -20,7 +20,7 @@ def require_installed() -> None:
     Raises:
         MissingPackage: something is not.
     """
-    require_libraries(AccConfig.libraries, "trainings of ACC")
+    require_libraries(FabricAccConfig.libraries, "trainings of ACC")
 
 
 def learn(run: Run[Any, None], place: OnFabric) -> AccModel:

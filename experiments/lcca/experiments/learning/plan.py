@@ -63,14 +63,8 @@ class Learner:
     @classmethod
     def of(cls, candidate: Candidate, utility: Utility, training_seed: int, trainer: str) -> Learner:
         """Return a training by what is trained."""
-        return cls(
-            policy_id(candidate.name, utility.name, training_seed, trainer),
-            candidate,
-            utility,
-            training_seed,
-            False,
-            trainer,
-        )
+        id = policy_id(candidate.name, utility.name, training_seed, trainer)
+        return cls(id, candidate, utility, training_seed, trainer=trainer)
 
     @property
     def signals(self) -> SignalSet:

@@ -84,7 +84,11 @@ def take_from_cache(run: CampaignRun, learner: Learner, title: str, cache: Train
     rounds, key = Rounds(run.path, learner), learner.key(run.config)
     rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
     if not rounds.checkpoint.exists() and (finished := cache.take(key, run.reporter.say)) is not None:
-        _take_over(finished, rounds, run.config)
+        for name, text in finished.rounds.items():
+            kept = loads(text)
+            own = provenance(run.config, rounds.learner) | {"round": kept.provenance["round"]}
+            rounds.write(rounds.folder / name, replace(kept, signal_set=rounds.learner.signals.name, provenance=own))
+        write_checked(rounds.checkpoint, finished.checkpoint.encode())  # last: with it the training counts as finished
         run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
 
 
@@ -130,15 +134,6 @@ def _done(run: CampaignRun, learner: Learner) -> Trainer:
     if not trained.done:
         raise InputError(f"{Rounds(run.path, learner).checkpoint}: not trained to its end; resume to do that first")
     return trained
-
-
-def _take_over(finished: Finished, rounds: Rounds, config: CampaignConfig) -> None:
-    """Write a cached training into a run, under the run's own provenance: it is what the run would have trained."""
-    for name, text in finished.rounds.items():
-        kept = loads(text)
-        own = provenance(config, rounds.learner) | {"round": kept.provenance["round"]}
-        rounds.write(rounds.folder / name, replace(kept, signal_set=rounds.learner.signals.name, provenance=own))
-    write_checked(rounds.checkpoint, finished.checkpoint.encode())  # last: with it the training counts as finished
 
 
 def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:

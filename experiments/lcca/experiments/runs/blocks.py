@@ -41,7 +41,7 @@ class Phase:
             with self.costs.phase(self.name) as cost:
                 rows = run().assign(phase=self.name)
                 self.store.add(part, rows)
-                cost.trials += _trials(rows)
+                cost.trials += len(rows.drop_duplicates(["policy", "network", "seed"])) if "flow" in rows else len(rows)
                 cost.packets += sum(int(rows[name].sum()) for name in PACKETS if name in rows)
         return self.store.read(part)
 
@@ -52,8 +52,3 @@ class Phase:
             return self.part(*words, block.number, run=lambda: run(block))
 
         return keep
-
-
-def _trials(rows: pd.DataFrame) -> int:
-    """Return how many trials the rows are of: one each, or one for all flows of a trial."""
-    return len(rows.drop_duplicates(["policy", "network", "seed"])) if "flow" in rows else len(rows)

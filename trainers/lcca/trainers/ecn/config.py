@@ -70,20 +70,7 @@ class DqnConfig(Model):
         return self.explore_first + done * (self.explore_last - self.explore_first)
 
 
-class AccConfig(Model):
-    """ACC: what its agents see and how they learn."""
-
-    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
-    """Modules that it needs, and the packages that have them."""
-
-    interval_us: float
-    history: Annotated[int, Field(ge=1, le=100)]
-    heads: Heads = "parts"
-    dqn: DqnConfig = DqnConfig()
-    checkpoint_every: Count
-
-
-class FabricAccConfig(AccConfig):
+class FabricAccConfig(Model):
     """ACC on a fabric: what its agents see and how their network learns.
 
     Attributes:
@@ -97,9 +84,14 @@ class FabricAccConfig(AccConfig):
         checkpoint_every: episodes between checkpoints.
     """
 
+    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
+    """Modules that it needs, and the packages that have them."""
+
     interval_us: Annotated[float, Field(ge=1, le=1e9)] = 50.0
-    delay_us: Annotated[float, Field(ge=0, le=1e9)] = 0.0
     history: Annotated[int, Field(ge=1, le=100)] = 3
+    heads: Heads = "parts"
+    dqn: DqnConfig = DqnConfig()
+    checkpoint_every: Count = 20
+    delay_us: Annotated[float, Field(ge=0, le=1e9)] = 0.0
     throughput: Share = 0.5
     templates: Templates = Templates()
-    checkpoint_every: Count = 20

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.extras import missing
-from lcca.trainers.ecn.config import AccConfig, DqnConfig
+from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig
 
 try:
     import torch
@@ -238,7 +238,7 @@ class DoubleDqn:
         self.reward_mean, self.reward_spread = state["reward"]
 
 
-def new_learner(config: AccConfig, inputs: int, shape: tuple[int, ...], seed: int) -> DoubleDqn:
+def new_learner(config: FabricAccConfig, inputs: int, shape: tuple[int, ...], seed: int) -> DoubleDqn:
     """Return a learner of ACC that has not learnt yet.
 
     Args:

@@ -56,10 +56,7 @@ class Growth:
             case "split":
                 return "split", self._split()
             case "polish":
-                scores: list[float] = []
-                while self.state.stage == "polish" and self.trials.effort.trials < STEP_TRIALS:
-                    scores.append(self._generation(len(scores)))
-                return "polish", float(np.mean(scores))
+                return "polish", self._polish()
             case _:
                 return "compare", self._compare()
 
@@ -169,6 +166,13 @@ class Growth:
             sigma[fields.index("pacing")] = 0.0
         state.evolution, state.began = Evolution.at(self._point(state.table), sigma), self._trials_so_far
         state.stage = "polish" if self._has_room() else "compare"
+
+    def _polish(self) -> float:
+        """Take some generations; return the mean score of their perturbed tables."""
+        scores: list[float] = []
+        while self.state.stage == "polish" and self.trials.effort.trials < STEP_TRIALS:
+            scores.append(self._generation(len(scores)))
+        return float(np.mean(scores))
 
     def _generation(self, number: int) -> float:
         """Move all actions towards the better candidates; return their mean score."""
