@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 import lcca.api
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS
 from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.switches.transports import TRANSPORTS
+from lcca.signal_sets.headers.header import packaged_headers
+from lcca.signal_sets.headers.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -151,6 +154,19 @@ def test_the_page_on_hand_designed_controls_has_every_one_of_ns3() -> None:
     text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "baselines.md"))
     for name, family in FAMILIES.items():
         assert f"**{name}**" in text and all(f"| `{each.name}` |" in text for each in family.parameters)
+
+
+def test_the_page_on_headers_has_the_catalogue_and_every_source() -> None:
+    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "headers.md"))
+    assert "| `rank` | 2 B | 3040 | 42 |" in text and "| `int-md` | 16 B + 16 B/hop | 96 | 22 |" in text
+    names = [*packaged_headers(), *SOURCES]
+    assert [name for name in names if not re.search(rf"^\| `{name}` \|", text, re.MULTILINE)] == []
+
+
+def test_the_page_on_formats_has_every_column_of_trials() -> None:
+    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "formats.md"))
+    assert "<!--" not in text
+    assert [name for name in (*NETWORK_TRIALS, *FABRIC_TRIALS) if f"| `{name}` |" not in text] == []
 
 
 def test_every_key_of_every_file_is_on_a_page() -> None:
