@@ -1,6 +1,5 @@
 """The catalogue against the figures of its sources, typed in here."""
 
-
 import numpy as np
 import pytest
 
