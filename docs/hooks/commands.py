@@ -59,13 +59,11 @@ def controls() -> str:
 
 def tunables(parameters: tuple[Parameter, ...]) -> str:
     """Return a table of parameters of ns-3's congestion controls."""
-    rows = ((f"`{each.name}`", each.default, each.unit, code(each.attribute), each.meaning) for each in parameters)
+    rows = (
+        (f"`{each.name}`", each.default, each.unit, each.attribute and f"`{each.attribute}`", each.meaning)
+        for each in parameters
+    )
     return table("parameter | default | unit | ns-3 attribute | ", rows)
-
-
-def code(text: str) -> str:
-    """Return a text as code."""
-    return f"`{text}`" if text else ""
 
 
 def transport(name: str) -> str:
@@ -78,19 +76,11 @@ def transport(name: str) -> str:
 
 
 def knobs(found: Mapping[str, Knob]) -> str:
-    """Return a table of parameters."""
-    rows = ((f"`{key}`", default(knob), searched(knob), knob.unit, knob.meaning) for key, knob in found.items())
+    """Return a table of parameters, with ∝ where a default goes with the rate."""
+    searched = {key: f"{at.low:.2g} to {at.high:.4g}" for key, knob in found.items() if (at := knob.search)}
+    defaults = {key: f"{knob.default:g}{' ∝' if knob.by_rate else ''}" for key, knob in found.items()}
+    rows = ((f"`{key}`", defaults[key], searched.get(key, ""), at.unit, at.meaning) for key, at in found.items())
     return table("parameter | default | tuned within | unit | ", rows)
-
-
-def default(knob: Knob) -> str:
-    """Return the default of a parameter, and whether it goes with the rate."""
-    return f"{knob.default:g}{' ∝' if knob.by_rate else ''}"
-
-
-def searched(knob: Knob) -> str:
-    """Return where a tuner looks for a parameter."""
-    return f"{knob.search.low:.2g} to {knob.search.high:.4g}" if knob.search else ""
 
 
 def metrics(found: Mapping[str, Metric]) -> str:
