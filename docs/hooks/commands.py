@@ -1,31 +1,38 @@
-"""Fills pages with what the code says of itself, never out of date: commands' help, transports, markers."""
+"""Fills pages with what the code says of itself, never out of date: commands' help, transports, headers, columns."""
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.policies.tunables import COMMON, Parameter
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.switches.transports import TRANSPORTS
+from lcca.signal_sets.headers.costs import switch_cost
+from lcca.signal_sets.headers.header import packaged_headers
+from lcca.signal_sets.headers.sources import SOURCES
+from lcca.signal_sets.headers.text import size
 
-MARK = "<!-- commands -->"
-TRANSPORTS_MARK = "<!-- transports -->"
-MARKERS_MARK = "<!-- markers -->"
-CONTROLS_MARK = "<!-- controls -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put commands, transports, markers or controls of ns-3 where a page has their mark (MkDocs, for each page)."""
-    texts = ((MARK, commands), (TRANSPORTS_MARK, transports), (MARKERS_MARK, markers), (CONTROLS_MARK, controls))
-    for mark, text in texts:
+    """Put what the code says of itself where a page has the mark of it (MkDocs, for each page)."""
+    for name, text in TEXTS.items():
+        mark = f"<!-- {name} -->"
         markdown = markdown.replace(mark, text()) if mark in markdown else markdown
     return markdown
+
+
+def table(heads: str, rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as a table below heads, which blanks and bars separate; nothing without rows."""
+    lines = [f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join([f"| {heads} |", "|" + "---|" * (heads.count("|") + 1), *lines]) if lines else ""
 
 
 def commands() -> str:
@@ -52,13 +59,11 @@ def controls() -> str:
 
 def tunables(parameters: tuple[Parameter, ...]) -> str:
     """Return a table of parameters of ns-3's congestion controls."""
-    if not parameters:
-        return ""
-    rows = [
-        f"| `{each.name}` | {each.default} | {each.unit} | `{each.attribute}` | {each.meaning} |" for each in parameters
-    ]
-    rows = [row.replace("| `` |", "| |") for row in rows]
-    return "\n".join(["| parameter | default | unit | ns-3 attribute | |", "|---|---|---|---|---|", *rows])
+    rows = (
+        (f"`{each.name}`", each.default, each.unit, each.attribute and f"`{each.attribute}`", each.meaning)
+        for each in parameters
+    )
+    return table("parameter | default | unit | ns-3 attribute | ", rows)
 
 
 def transport(name: str) -> str:
@@ -71,24 +76,41 @@ def transport(name: str) -> str:
 
 
 def knobs(found: Mapping[str, Knob]) -> str:
-    """Return a table of parameters."""
-    if not found:
-        return ""
-    rows = [
-        f"| `{key}` | {default(knob)} | {searched(knob)} | {knob.unit} | {knob.meaning} |"
-        for key, knob in found.items()
-    ]
-    return "\n".join(["| parameter | default | tuned within | unit | |", "|---|---|---|---|---|", *rows])
+    """Return a table of parameters, with ∝ where a default goes with the rate."""
+    searched = {key: f"{at.low:.2g} to {at.high:.4g}" for key, knob in found.items() if (at := knob.search)}
+    defaults = {key: f"{knob.default:g}{' ∝' if knob.by_rate else ''}" for key, knob in found.items()}
+    rows = ((f"`{key}`", defaults[key], searched.get(key, ""), at.unit, at.meaning) for key, at in found.items())
+    return table("parameter | default | tuned within | unit | ", rows)
 
 
-def default(knob: Knob) -> str:
-    """Return the default of a parameter, and whether it goes with the rate."""
-    return f"{knob.default:g}{' ∝' if knob.by_rate else ''}"
+def metrics(found: Mapping[str, Metric]) -> str:
+    """Return the columns of a table of measurements; a column is in the unit that its name ends in."""
+    return table("column | | better", ((f"`{each.name}`", each.label, each.better) for each in found.values()))
 
 
-def searched(knob: Knob) -> str:
-    """Return where a tuner looks for a parameter."""
-    return f"{knob.search.low:.2g} to {knob.search.high:.4g}" if knob.search else ""
+def headers() -> str:
+    """Return the catalogue of headers with their costs."""
+    costs = ((each, *switch_cost(each)) for each in packaged_headers().values())
+    rows = ((f"`{each.name}`", size(each), bits, work, each.title, each.reference) for each, bits, work in costs)
+    return table("name | on the wire | bits a port | operations | | from", rows)
+
+
+def sources() -> str:
+    """Return what hops can write into headers."""
+    return table("source | unit | ", ((f"`{name}`", each.unit, each.doc) for name, each in SOURCES.items()))
+
+
+TEXTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "transports": transports,
+    "markers": markers,
+    "controls": controls,
+    "trials": lambda: metrics(NETWORK_TRIALS),
+    "fabric trials": lambda: metrics(FABRIC_TRIALS),
+    "headers": headers,
+    "sources": sources,
+}
+"""What stands in place of each mark."""
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:

@@ -172,16 +172,17 @@ def test_control_characters_of_its_name_reach_no_terminal(
 def test_the_page_does_what_it_says(
     networks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    control, snippet = re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/own-control.md").read_text(), re.DOTALL)
+    pages = ("docs/tutorial/own-control.md", "docs/how-to/own-control.md")
+    control, snippet = re.findall(r"```python\n(.*?)```", "".join((ROOT / page).read_text() for page in pages), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     Path("my_cca.py").write_text(control)
-    goals = [f"my_cca.py:Target:packets={packets}" for packets in (1, 9)]
+    goals = [f"my_cca.py:Mine:packets={packets}" for packets in (1, 9)]
     options = ["--on", networks, "--set", "duration=1000", "--jobs", 1]
     delays = [json.loads(said(capsys, "evaluate", name, *options))["policies"][0]["delay_us"] for name in goals]
     assert delays[0] < delays[1]
     Path("my_cca.py").write_text(control.replace("(1 - ack", "(1 - ack.queue - ack"))
     assert main(["evaluate", goals[0], "--on", networks]) == 2
-    assert "my_cca.py:13: Target.on_ack: ack has no 'queue'; add it to the class" in capsys.readouterr().err
+    assert "my_cca.py:13: Mine.on_ack: ack has no 'queue'; add it to the class" in capsys.readouterr().err
     pytest.importorskip("gymnasium")
     Path("my_cca.py").write_text(control)
     exec(snippet, {})

@@ -225,8 +225,9 @@ def test_every_aggregation_is_spoken(agg):
 
 
 def test_the_documentation_s_candidate_is_what_it_says(tmp_path):
-    text = (Path(__file__).parents[3] / "docs" / "reference" / "headers.md").read_text(encoding="utf-8")
-    example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
+    docs = Path(__file__).parents[3] / "docs"
+    text = (docs / "reference" / "headers.md").read_text(encoding="utf-8")
+    example = re.search(r"```yaml\n(.*?)```", (docs / "tutorial" / "which-header.md").read_text("utf-8"), re.DOTALL)
     assert example is not None
     found = read(tmp_path, example[1])
     assert found.wire_bytes() == 4 and describe(found) in text

@@ -90,7 +90,7 @@ class OpenLink(Model):
 
 
 class SplittingBlock(Model):
-    """How runs are split; see `docs/background/importance.md`.
+    """How runs are split; see `docs/how-to/estimate.md`.
 
     Attributes:
         levels: stages, whose levels rise in equal steps to `above_bytes`.

@@ -47,7 +47,7 @@ TAIL_MARGIN = 1.25
 
 
 class ImportanceOptions(Model):
-    """How importance sampling is done, whatever is estimated; see `docs/background/importance.md`.
+    """How importance sampling is done, whatever is estimated; see `docs/how-to/estimate.md`.
 
     The cost of what is simulated is told in plain trials. Tilted ones have more and larger flows: by "work" a trial
     counts as its sizes, or as 1 if that is more; by "trials" every simulation counts as 1.
