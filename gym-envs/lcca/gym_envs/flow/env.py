@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from
+from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from, read_source
 from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -58,7 +58,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
             raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
         self.render_mode = render_mode
         self.agent = agent_with(agent) if isinstance(agent, str) else agent
-        self.networks = networks
+        self.networks = read_source(networks)
         self.reward = Reward(reward) if isinstance(reward, str) else reward
         self.others = policy_of(others)
         self.duration = duration

@@ -26,7 +26,7 @@ class Ns3BottleneckEnv(FlowEnv):
 
     Args:
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
-        networks: one network, a list, or a function of (seed, count), such as ``space.draw``.
+        networks: one network, a list, a function of (seed, count), such as ``space.draw``, or the file of a space.
         reward: what a step is worth, or the kind of it.
         others: what drives the other senders of the network, or the name of a baseline, those of ns-3 included; None
             for no other senders.
