@@ -13,8 +13,9 @@ from lcca.remy_plus.core.signals import CARRIED, SIGNALS
 from lcca.remy_plus.core.stamping import ONLY_IN_HEADERS
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, MlpPolicy, WindowSteering
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, LawSteering, MlpPolicy, WindowSteering
 from lcca.remy_plus.policies.explicit import FairShare, Rcp
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.layers import Layer
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader, compile_policy
 from lcca.remy_plus.policies.python_control import PythonControl
@@ -138,3 +139,17 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="packets have one header"):
         other = WithHeader(FixedWindow(3), stamping(header("fair-share")))
         one_environment(Rules(Agent(("rtt_ratio",)), others=other, header=head), TIME, 3, slots=1)
+
+
+def test_a_law_under_an_agent_has_its_own_signals() -> None:
+    """A law that goes by the number of flows, which its agent does not see: zeros are the law, to the bit."""
+    law = Law.of(
+        {"increase": -1, "boost": 2, "decrease": 0.5, "pace": -0.2}, {"flows": (0.4, -0.3, 0.2)}, inputs=("flows",)
+    )
+    assert "flows" in law.signals
+    core = one_environment(Rules(Agent(("rtt_ratio",), 1, EVERY_ACK, LawSteering(law)), duration=3_000.0), TIME, 3)
+    while len(core.ready):
+        core.step(np.zeros((len(core.ready), 3), dtype=np.float32))
+    expected = engine_flows(law, TIME, 3, 3_000.0)
+    for name in FLOW_COLUMNS:
+        np.testing.assert_array_equal(core.record(0)[name], expected[name], err_msg=name)

@@ -65,8 +65,9 @@ class Rules:
         if isinstance(others, WithHeader):
             if own not in (None, others.stamping):
                 raise InputError(f"header {own.name}: others have {others.stamping.name}; packets have one header")
-            others, own = others.policy, others.stamping
-        looked_at = (*seen(self.agent), *(() if others is None else seen(others)))
+            own = others.stamping
+            others = others.policy
+        looked_at = (*self.agent.looked_at, *(() if others is None else seen(others)))
         if own is None:
             own = raw_stamping(looked_at)
         elif own.ranks:

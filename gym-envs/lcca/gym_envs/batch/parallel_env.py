@@ -15,14 +15,14 @@ from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
 
 try:
-    from pettingzoo import ParallelEnv
+    from pettingzoo import ParallelEnv  # type: ignore[import-not-found, unused-ignore]
 except ImportError as error:
     raise missing("pettingzoo", "parallel environments", "pettingzoo") from error
 
 Each = dict[str, Any]
 
 
-class BottleneckParallelEnv(ParallelEnv[str, Floats, Any]):
+class BottleneckParallelEnv(ParallelEnv[str, Floats, Any]):  # type: ignore[misc, unused-ignore]
     """All senders of a network, each an agent: one trial is an episode, at whose end all are truncated.
 
     All agents are there all the time. One whose sender is off sees −1 everywhere, and what it says is not looked at,

@@ -47,3 +47,9 @@ class Looks(Turns[Asked, Change]):
 
     def __init__(self, run: Callable[[_Handover], FabricRecord], every_us: float, delay_us: float) -> None:
         super().__init__(lambda ask: run(_Handover(every_us, delay_us, ask)))
+
+    def after(self, answer: Change) -> Seen | FabricRecord:
+        """As `Turns.after`: what is known before the run was asked first."""
+        found = super().after(answer)
+        assert not isinstance(found, Given)
+        return found

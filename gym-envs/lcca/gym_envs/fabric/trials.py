@@ -84,7 +84,7 @@ class FabricTrials:
             slots: flows that are steered at once; others run as `others` do.
             flows: that may be steered; all if empty.
         """
-        looks_at_hops, header = brought(self.agent.signals, self.header, self._engine.settings)
+        looks_at_hops, header = brought(self.agent.looked_at, self.header, self._engine.settings)
         reward = self.reward if isinstance(self.reward, Reward) else Reward()
 
         def around(transport: Any) -> _core.FabricAgents:

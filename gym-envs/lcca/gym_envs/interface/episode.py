@@ -23,7 +23,8 @@ from lcca.remy_plus.network import Network, NetworkList
 FLOW_ENDED, TRIAL_ENDED = 1, 2
 """The flow ended (terminated), or the trial did while it was on (truncated)."""
 
-NetworkSource: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]] | str
+Source: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]]
+NetworkSource: TypeAlias = Source | str
 """One network, a list of them, a function of (seed, count) that draws some, or a file with a network space."""
 
 _SPACES = "lcca.evaluation.scenarios.networks:NetworkSpace"
@@ -33,7 +34,7 @@ DEFAULT_NETWORK = Network(0, 3.0, 25.0, 1, 175, 5000.0, 800.0, 0.001)
 """About the middle of the paper's default space, with one sender."""
 
 
-def read_source(source: NetworkSource) -> NetworkSource:
+def read_source(source: NetworkSource) -> Source:
     """Return what a file draws from; anything else as it is.
 
     Raises:
@@ -51,10 +52,10 @@ def networks_from(source: NetworkSource, seed: int, count: int) -> list[Network]
     Raises:
         InputError: there are none.
     """
-    if isinstance(source, Network):
-        return [source]
-    source = read_source(source)
-    found = list(source(seed, count) if callable(source) else source)
+    read = read_source(source)
+    if isinstance(read, Network):
+        return [read]
+    found = list(read(seed, count) if callable(read) else read)
     if not found:
         raise InputError("networks: at least one is needed")
     return found

@@ -37,9 +37,7 @@ class Turns(Generic[Q, A]):
         self._asked: SimpleQueue[Q | _Failure] = SimpleQueue()
         self._answers: SimpleQueue[A | None] = SimpleQueue()
         # No method of this object: the thread must not keep it alive.
-        self._thread = Thread(
-            target=_work, args=(work, self._asked, self._answers), name="lcca environment", daemon=True
-        )
+        self._thread = Thread(target=_work, args=(work, self._asked, self._answers), name="fabric run", daemon=True)
         self._thread.start()
 
     def first(self) -> Q:

@@ -239,7 +239,7 @@ def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
     """
     if isinstance(policy, WithHeader):
         _, header = brought(seen(policy), policy.stamping, settings)
-        return Compiled(compile_policy(replace(policy, stamping=header), on_fabric=True))
+        return Compiled(compile_policy(replace(policy, stamping=header or policy.stamping), on_fabric=True))
     return Compiled(compile_policy(policy, on_fabric=True), brought(seen(policy), None, settings)[0])
 
 

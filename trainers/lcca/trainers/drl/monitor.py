@@ -34,8 +34,10 @@ class Monitor:
         """Take decisions in, each slot's in their order."""
         order = np.argsort(experience.slot, kind="stable")
         slot, ended = experience.slot[order], experience.ended[order] != 0
-        first = np.flatnonzero(np.r_[True, ended[:-1] | (slot[1:] != slot[:-1])][: len(slot)])
-        returns = np.add.reduceat(experience.reward[order].astype(np.float64), first) if len(first) else []
+        if not len(slot):
+            return
+        first = np.flatnonzero(np.r_[True, ended[:-1] | (slot[1:] != slot[:-1])])
+        returns = np.add.reduceat(experience.reward[order].astype(np.float64), first)
         lasts = np.r_[first[1:], len(slot)] - 1
         since = round(time.time() - self._start, 6)
         for begin, last, total in zip(first, lasts, returns, strict=True):
