@@ -79,7 +79,7 @@ def test_another_model_is_refused() -> None:
 
 
 def test_a_policy_is_exported_with_its_header(tmp_path: Path) -> None:
-    env = BottleneckEnv(agent_with(("rtt_ratio", "load")), header="hpcc")
+    env = BottleneckEnv(agent_with(("rtt_ratio", "capacity")), header="hpcc")
     export_policy(sb3.PPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu"), tmp_path / "it.json")
     found = resolve(str(tmp_path / "it.json"))
     assert found.header is not None

@@ -6,11 +6,13 @@ import weakref
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.vector_env import AgentSlotsVectorEnv
 from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.fabric.slots import FabricSlots
 from lcca.gym_envs.fabric.trials import SEEDS, FabricTrials, Rows, Worth
+from lcca.gym_envs.flow.env import picture
 from lcca.gym_envs.interface.episode import FLOW_ENDED
 from lcca.gym_envs.interface.slots import Floats
 from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, header_with, observation_space
@@ -57,13 +59,13 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         reward: see `FabricTrials`.
         smallest_bytes: of a flow that is drawn.
         header: of all packets, or its name or file.
-        render_mode: None; there is nothing to draw.
+        render_mode: None, or "rgb_array" for `render` to return a picture.
 
     Raises:
         InputError: any of it is impossible.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(
         self,
@@ -73,11 +75,11 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         reward: Worth = "slowdown",
         smallest_bytes: int = 100_000,
         header: Header | str | None = None,
-        render_mode: None = None,
+        render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None:
-            raise InputError("render_mode: must be None: there is nothing to draw")
-        self.render_mode = None
+        if render_mode not in (None, "rgb_array"):
+            raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
+        self.render_mode = render_mode
         self.header, self.smallest_bytes = header_with(header), smallest_bytes
         self.trials = _trials(agent, scenario, others, reward, self.header)
         self.agent = self.trials.agent
@@ -86,6 +88,7 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         self._turns: Turns[Rows | FabricRecord, Floats] | None = None
         self._end: weakref.finalize[Any, Any] | None = None
         self._info: dict[str, Any] = {}
+        self._seen: Floats = np.zeros(self.agent.inputs, dtype=np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """Begin a trial, and run it until the flow begins.
@@ -111,7 +114,8 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
             if "slot" in rows:
                 self._turns = turns
                 self._info = {"trial_seed": trial_seed, "flow": flow, "size_bytes": int(flows.size_bytes[flow])}
-                return rows["view"][0].copy(), self._now(rows)
+                self._seen = rows["view"][0]
+                return self._seen.copy(), self._now(rows)
         raise InputError(f"scenario: no flow of {self.smallest_bytes} bytes began; lower smallest_bytes")
 
     def _now(self, rows: Rows) -> dict[str, Any]:
@@ -135,7 +139,12 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         else:
             self._turns = turns
         reward = float(self.trials.worth(rows)[0])
-        return rows["view"][0].copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._now(rows)
+        self._seen = rows["view"][0]
+        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._now(rows)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture of what the agent sees; see `picture`."""
+        return None if self.render_mode is None else picture(self._seen, self.agent)
 
     def close(self) -> None:
         """End the episode that goes on."""

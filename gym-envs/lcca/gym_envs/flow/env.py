@@ -120,9 +120,12 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture of what the agent sees: a bar per input, full at its bound."""
-        if self.render_mode is None:
-            return None
-        tops = np.clip(self._seen / self.agent.bounds, 0, 1)[None, :] * _PICTURE
-        below = np.arange(_PICTURE, 0, -1)[:, None] <= tops
-        bars = np.kron(np.where(below, 40, 255), np.ones((1, 8))).astype(np.uint8)
-        return np.repeat(bars[:, :, None], 3, axis=2)
+        return None if self.render_mode is None else picture(self._seen, self.agent)
+
+
+def picture(seen: Floats, agent: Agent) -> NDArray[np.uint8]:
+    """Return a picture, (64, 8 · inputs, 3), of what an agent sees: a bar per input, full at its bound."""
+    tops = np.clip(seen / agent.bounds, 0, 1)[None, :] * _PICTURE
+    below = np.arange(_PICTURE, 0, -1)[:, None] <= tops
+    bars = np.kron(np.where(below, 40, 255), np.ones((1, 8))).astype(np.uint8)
+    return np.repeat(bars[:, :, None], 3, axis=2)
