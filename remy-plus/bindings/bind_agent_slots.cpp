@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "model_state.hpp"
 #include "remy_plus/envs/agent_slots.hpp"
+#include "stamping_state.hpp"
 
 namespace remy_plus::bindings {
 
@@ -53,7 +54,7 @@ std::tuple<double, double> steer(const Agent& agent, double window, double gap, 
 
 void init_slots(AgentSlots* self, const Agent& agent, const Reward& reward, nb::handle others, double duration,
                 const nb::dict& model, double patience, const std::vector<std::uint32_t>& slots, bool all_senders,
-                bool whole_rows, bool endless, bool keep_records, unsigned jobs) {
+                bool whole_rows, bool endless, bool keep_records, unsigned jobs, const nb::object& header) {
   AgentSlotsOptions options;
   options.rules.agent = agent;
   options.rules.reward = reward;
@@ -61,6 +62,8 @@ void init_slots(AgentSlots* self, const Agent& agent, const Reward& reward, nb::
   options.rules.duration = duration;
   options.rules.model = model_from(model);
   options.rules.patience = patience;
+  if (!header.is_none())
+    options.rules.header = std::make_shared<const Stamping>(stamping_from(nb::cast<nb::dict>(header)));
   options.slots = slots;
   options.all_senders = all_senders;
   options.whole_rows = whole_rows;
@@ -168,7 +171,8 @@ void bind_agent_slots(nb::module_& m) {
   nb::class_<AgentSlots>(m, "AgentSlots",
                          "Many environments, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
       .def("__init__", &init_slots, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
-           "patience"_a, "slots"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
+           "patience"_a, "slots"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a,
+           "header"_a = nb::none())
       .def("set_networks", &set_networks, "networks"_a, "base_delay"_a)
       .def("reset", &AgentSlots::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("start", &AgentSlots::start, "environment"_a, "network"_a, "seed"_a,

@@ -47,6 +47,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"Ns3Bottleneck, {name}": ("lcca/Ns3Bottleneck-v0", FLOW | {"agent": agent}) for name, agent in AGENTS.items()},
     "FabricEcn": ("lcca/FabricEcn-v0", {"scenario": SmallFabric(30, 200.0)}),
     "FabricEcn, one port": ("lcca/FabricEcn-v0", {"ports": [(8, 0)], "history": 1, "delay_us": 70.0}),
+    "FabricFlow": ("lcca/FabricFlow-v0", {"scenario": SmallFabric(30, 200.0)}),
+    "FabricFlow, acknowledgements": (
+        "lcca/FabricFlow-v0",
+        {"agent": AGENTS["acknowledgements"], "others": "hpcc", "smallest_bytes": 1000},
+    ),
     "Ns3Ecn": ("lcca/Ns3Ecn-v0", {"incast": INCAST}),
     "Ns3Ecn, grid": ("lcca/Ns3Ecn-v0", {"incast": INCAST, "actions": "grid", "history": 2, "traces": None}),
     "Ns3Gym": (
@@ -57,7 +62,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 FIRST = [next(case for case, (name, _) in CASES.items() if name == each) for each in ENVIRONMENTS]
 """One case of each id."""
 
-SEPARATE = [case for case in FIRST if case not in ("Bottleneck", "FabricEcn")]
+SEPARATE = [case for case in FIRST if case not in ("Bottleneck", "FabricEcn", "FabricFlow")]
 """Those with a process of their own."""
 
 
@@ -203,7 +208,13 @@ def test_a_name_with_its_module_needs_no_import() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["lcca.gym_envs.flow.env", "lcca.gym_envs.ecn.env", "lcca.gym_envs.ecn.fabric_env", "lcca.gym_envs.registration"],
+    [
+        "lcca.gym_envs.flow.env",
+        "lcca.gym_envs.ecn.env",
+        "lcca.gym_envs.ecn.fabric_env",
+        "lcca.gym_envs.fabric.env",
+        "lcca.gym_envs.registration",
+    ],
 )
 def test_without_gymnasium_the_error_names_the_extra(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)

@@ -17,9 +17,15 @@ ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/Bottleneck-v0": ("lcca.gym_envs.flow.bottleneck:BottleneckEnv", "lcca.gym_envs.batch.vector_env:bottlenecks"),
     "lcca/Ns3Bottleneck-v0": ("lcca.gym_envs.flow.ns3_bottleneck:Ns3BottleneckEnv", None),
     "lcca/FabricEcn-v0": ("lcca.gym_envs.ecn.fabric_env:FabricEcnEnv", None),
+    "lcca/FabricFlow-v0": ("lcca.gym_envs.fabric.env:FabricFlowEnv", "lcca.gym_envs.fabric.env:fabric_flows"),
     "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ecn.env:Ns3EcnEnv", None),
     "lcca/Ns3Gym-v0": ("lcca.gym_envs.ns3gym.remote:RemoteSimulation", None),
 }
 
+LONGEST = 100_000
+"""Decisions of an episode, `max_episode_steps`: episodes end by themselves, at every acknowledgement of a default trial
+after some 30,000; it bounds what others cost."""
+
 for name, (single, vector) in ENVIRONMENTS.items():
-    register(name, entry_point=single, vector_entry_point=vector)
+    longest = None if name == "lcca/Ns3Gym-v0" else LONGEST  # the simulation says there
+    register(name, entry_point=single, vector_entry_point=vector, max_episode_steps=longest)

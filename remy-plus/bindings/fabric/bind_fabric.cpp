@@ -158,7 +158,10 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
   else if (sketch_buckets > 0 || sketch_counters > 0)
     simulation.count_flows(std::vector<FlowCounter>(static_cast<std::size_t>(switches),
                                                     ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism)));
-  const Controller controller = controller_of(control, wiring, transport, given);
+  if (!control.is_none() && is_agents(transport))
+    throw std::invalid_argument("agents steer flows: leave the tuner out");
+  const Controller controller =
+      is_agents(transport) ? controller_of_agents(simulation) : controller_of(control, wiring, transport, given);
   {
     const nb::gil_scoped_release release;
     simulation.run(
@@ -169,6 +172,7 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
         watch, controller);
   }
   if (PyErr_Occurred()) throw nb::python_error();
+  if (is_agents(transport)) end_agents(simulation);
   return record_of(simulation, wiring, watch);
 }
 
@@ -200,6 +204,7 @@ nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_conti
 }  // namespace
 
 void bind_fabric(nb::module_& m) {
+  bind_fabric_agents(m);
   m.def("run_fabric", &run, "hosts"_a, "switches"_a, "a"_a, "b"_a, "gbps"_a, "delay_ns"_a, "src"_a, "dst"_a,
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},

@@ -15,6 +15,15 @@ namespace remy_plus::bindings {
 std::unique_ptr<fabric::Transport> transport_of(nanobind::handle transport, const nanobind::dict& parameters,
                                                 const fabric::Frame& frame, const fabric::Settings& settings);
 
+// Transports in which an agent outside steers some flows; one of them is what transport_of() then makes.
+void bind_fabric_agents(nanobind::module_& m);
+bool is_agents(nanobind::handle transport);
+std::unique_ptr<fabric::Transport> agents_of(nanobind::handle transport, const nanobind::dict& parameters,
+                                             const fabric::Frame& frame, const fabric::Settings& settings);
+// Looks for those that have patience, and what is left when the run is over.
+fabric::Controller controller_of_agents(fabric::Simulation& run);
+void end_agents(fabric::Simulation& run);
+
 // What a controller sees of a run, counted from its beginning; arrays by name.
 nanobind::dict seen_of(const fabric::Simulation& run, const fabric::Wiring& wiring, fabric::Time now);
 

@@ -164,6 +164,7 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
 std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& parameters, const Frame& frame,
                                         const Settings& settings) {
   if (nb::isinstance<nb::str>(transport)) return transport_from(nb::cast<std::string>(transport), parameters, frame);
+  if (is_agents(transport)) return agents_of(transport, parameters, frame, settings);
   bool looks_at_hops = false;
   std::uint32_t keep_every = 0;
   Named named(parameters, "policy");

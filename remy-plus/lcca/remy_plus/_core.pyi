@@ -211,7 +211,7 @@ class AgentSlots:
     Many environments, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.
     """
 
-    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, model: dict, patience: float, slots: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
+    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, model: dict, patience: float, slots: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int, header: object | None = None) -> None: ...
 
     def set_networks(self, networks: Sequence[Network], base_delay: Sequence[float]) -> None: ...
 
@@ -297,6 +297,11 @@ def formula_value(tokens: list, sources: Sequence[float], fields: Sequence[float
     """
 
 SOURCE_NAMES: list = ...
+
+class FabricAgents:
+    """Flows that an agent steers beside others; see lcca.gym_envs.fabric."""
+
+    def __init__(self, others: object, *, agent: Agent, reward: Reward, decide: object, slots: int, patience_us: float, flows: Sequence[int], looks_at_hops: bool, header: object | None = None) -> None: ...
 
 def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = [], priority: Sequence[int] = [], round: Sequence[int] = [], after: Sequence[int] = [], off_ns: Sequence[float] = [], control: object | None = None, sketch_buckets: int = 0, sketch_counters: int = 0, sketch_ostracism: float = 8.0, sketch_one_in: int = 0) -> dict:
     """Run flows over a fabric; see lcca.remy_plus.fabric."""

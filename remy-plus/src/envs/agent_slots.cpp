@@ -163,12 +163,7 @@ void AgentSlots::check(std::span<const float> actions) const {
   if (actions.size() != rows * map.numbers())
     throw std::invalid_argument("actions must have " + std::to_string(rows) + " rows of " +
                                 std::to_string(map.numbers()) + " numbers");
-  const bool table = map.steering == Steering::table;
-  const auto bound = static_cast<float>(map.table.size());
-  for (const float a : actions)
-    if (!std::isfinite(a) || (table && !(a >= 0 && a < bound)))
-      throw std::invalid_argument(table ? "an action is not an index of the action table"
-                                        : "an action is not a finite number");
+  map.check(actions);
 }
 
 void AgentSlots::step(std::span<const float> actions) {

@@ -49,7 +49,8 @@ struct AgentSlot {
 template <class Net>
 class EpisodeOn final : public Episode, public NoObserver {
  public:
-  EpisodeOn(const EpisodeRules& rules, const Trialled& trial, Workspace& space, std::vector<SlotReport>& reports)
+  EpisodeOn(const EpisodeRules& rules, const Network& network, const Trialled& trial, Workspace& space,
+            std::vector<SlotReport>& reports)
       : rules_(rules),
         ideal_(trial.ideal),
         patience_(rules.patience * trial.ideal.delay),
@@ -57,7 +58,7 @@ class EpisodeOn final : public Episode, public NoObserver {
         slots_(reports.size()),
         others_(rules.others ? std::optional(of_trial(*rules.others)) : std::nullopt),
         policy_{reports.size(), others_ ? &*others_ : nullptr, wanted_of(rules)},
-        simulation_(*trial.network, rules.model, policy_, trial.seed, rules.duration, space, *this) {}
+        simulation_(network, rules.model, policy_, trial.seed, rules.duration, space, *this, rules.header.get()) {}
 
   bool advance() override {
     ready_.clear();
@@ -216,8 +217,14 @@ void EpisodeRules::check() const {
 
 std::unique_ptr<Episode> new_episode(const EpisodeRules& rules, const Trialled& trial, Workspace& space,
                                      std::vector<SlotReport>& reports) {
-  if (trial.network->layout) return std::make_unique<EpisodeOn<Paths>>(rules, trial, space, reports);
-  return std::make_unique<EpisodeOn<Port>>(rules, trial, space, reports);
+  const Network& network = *trial.network;
+  if (rules.header && rules.header->exact && !network.layout)
+    return std::make_unique<EpisodeOn<ExactPort>>(rules, network, trial, space, reports);
+  if (rules.header)
+    return std::make_unique<EpisodeOn<StampedPaths>>(rules, network.layout ? network : as_layout(network), trial, space,
+                                                     reports);
+  if (network.layout) return std::make_unique<EpisodeOn<Paths>>(rules, network, trial, space, reports);
+  return std::make_unique<EpisodeOn<Port>>(rules, network, trial, space, reports);
 }
 
 }  // namespace remy_plus

@@ -36,6 +36,15 @@ void ActionMap::check() const {
   for (const Action& action : table) check_entry(action);
 }
 
+void ActionMap::check(std::span<const float> actions) const {
+  const bool picks = steering == Steering::table;
+  const auto bound = static_cast<float>(table.size());
+  for (const float a : actions)
+    if (!std::isfinite(a) || (picks && !(a >= 0 && a < bound)))
+      throw std::invalid_argument(picks ? "an action is not an index of the action table"
+                                        : "an action is not a finite number");
+}
+
 void Agent::check() const {
   if (signals.empty()) throw std::invalid_argument("an agent needs at least one signal");
   for (const Signal s : signals)

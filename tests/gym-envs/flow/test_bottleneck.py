@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.gym_envs.interface.episode import Reward  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
+from lcca.inputs.validation import read_config  # noqa: E402
 from lcca.remy_plus.engine import Engine  # noqa: E402
 from lcca.remy_plus.network import Network, NetworkList  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, TableSteering  # noqa: E402
@@ -90,3 +93,25 @@ def test_ppo_learns_from_its_name(agent: Agent) -> None:
     model.learn(256)
     assert model.num_timesteps == 256
     assert sb3.PPO("MlpPolicy", "lcca/Bottleneck-v0", n_steps=64, n_epochs=1, device="cpu").learn(64)
+
+
+def test_networks_may_be_the_file_of_a_space(tmp_path: Path) -> None:
+    path = tmp_path / "space.yaml"
+    path.write_text(
+        "link_rate: 3\nrtt: 25\nsenders: 1\nbuffer: 150\nmean_on: 3000\nmean_off: 300\nloss: 0\nduration: 9000\n"
+    )
+    space = read_config(path, NetworkSpace)
+    by_file, by_space = BottleneckEnv("e2e", str(path)), BottleneckEnv("e2e", space.draw)
+    for seed in range(3):
+        ours, theirs = (rollout(env, seed) for env in (by_file, by_space))
+        assert ours[1:] == theirs[1:]
+    with pytest.raises(InputError, match="missing"):
+        BottleneckEnv("e2e", "missing.yaml")
+
+
+def test_a_header_costs_its_bytes() -> None:
+    """Two episodes that differ by the header alone."""
+    returns = [rollout(BottleneckEnv("e2e", header=name), 3)[1] for name in (None, "hpcc")]
+    assert returns[0] != returns[1]
+    with pytest.raises(InputError, match="does not carry the signal flows"):
+        BottleneckEnv(agent_with(("flows",)), header="hpcc")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.gym_envs.interface.episode import Reward
 from lcca.remy_plus.policies.agents import Agent
 from lcca.trainers.drl.collector import Collector, Experience, joined
+from lcca.trainers.drl.monitor import Monitor
 
 AGENT = Agent(("rtt_ratio", "receive_ewma"))
 
@@ -57,3 +62,24 @@ def test_a_flow_alone_shares_with_nobody(space: NetworkSpace) -> None:
     assert not np.allclose(together.common, together.reward)
     np.testing.assert_array_equal(together.shared(0), together.reward)
     np.testing.assert_array_equal(together.shared(1), together.common)
+
+
+def test_monitors_file_has_every_flow_once(space: NetworkSpace, tmp_path: Path) -> None:
+    """Added up a second time, decision by decision, over parts that cut flows; read by Stable-Baselines3."""
+    results = pytest.importorskip("stable_baselines3.common.monitor", reason="stable-baselines3 is not installed")
+    _, experience = collected(space, [3000])
+    flows, current = [], {}
+    for slot, reward, ended in zip(experience.slot, experience.reward, experience.ended, strict=True):
+        current.setdefault(int(slot), []).append(float(reward))
+        if ended:
+            own = current.pop(int(slot))
+            flows.append((len(own), sum(own)))
+    monitor = Monitor(tmp_path / "logs" / "it.monitor.csv", "ppo")
+    for first, last in ((0, 700), (700, 701), (701, len(experience))):
+        monitor.take(Experience(*(getattr(experience, each.name)[first:last] for each in fields(Experience))))
+    monitor.write()
+    monitor.begin()
+    monitor.write()
+    found = results.load_results(str(tmp_path / "logs"))
+    assert len(flows) > 20
+    np.testing.assert_allclose(sorted(zip(found["l"], found["r"], strict=True)), sorted(flows), atol=2e-6)

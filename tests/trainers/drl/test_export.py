@@ -20,6 +20,8 @@ from lcca.inputs.validation import read_config  # noqa: E402
 from lcca.remy_plus.engine import Engine  # noqa: E402
 from lcca.remy_plus.files import policyfile  # noqa: E402
 from lcca.remy_plus.policies.agents import TableSteering  # noqa: E402
+from lcca.remy_plus.policies.policy import WithHeader  # noqa: E402
+from lcca.signal_sets.load import resolve  # noqa: E402
 from lcca.trainers.drl.callback import EvaluationCallback  # noqa: E402
 from lcca.trainers.drl.export import agent_of, export_policy, policy_of  # noqa: E402
 
@@ -74,3 +76,12 @@ def test_another_model_is_refused() -> None:
     with pytest.raises(InputError, match="model: PPO with these layers cannot be exported; use PPO"):
         kinds = {"activation_fn": __import__("torch").nn.ELU}
         policy_of(sb3.PPO("MlpPolicy", env, policy_kwargs=kinds, device="cpu"), env.agent)
+
+
+def test_a_policy_is_exported_with_its_header(tmp_path: Path) -> None:
+    env = BottleneckEnv(agent_with(("rtt_ratio", "capacity")), header="hpcc")
+    export_policy(sb3.PPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu"), tmp_path / "it.json")
+    found = resolve(str(tmp_path / "it.json"))
+    assert found.header is not None
+    assert found.header.name == "hpcc"
+    assert isinstance(found.policy, WithHeader)

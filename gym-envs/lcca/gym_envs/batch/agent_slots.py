@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.gym_envs.interface.episode import NetworkSource, Reward, base_delay_us, networks_from
+from lcca.gym_envs.interface.slots import Floats
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import CARRIED
-from lcca.remy_plus.core.stamping import PLAIN, raw_stamping
+from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.agents import Agent, TableSteering
-from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
+from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.policies.simple import Simple
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,8 @@ class Rules:
             its flows are due or the first has waited that long; until then they go on as they did, and then all that
             are due decide at once.
         late: decide at late packets of earlier flows too, as rule tables do: for replaying them.
+        header: of all packets: its bytes are charged, and its signals are all that agent and others see of the network;
+            that of the others if left out. Without any, signals of the network are exact and free.
     """
 
     agent: Agent
@@ -52,15 +52,29 @@ class Rules:
     model: Model = field(default_factory=Model)
     patience: float = 0.0
     late: bool = False
+    header: Stamping | None = None
 
-    def _require_plain(self) -> None:
-        for name in self.agent.signals:
-            if CARRIED.get(name, "queue") not in PLAIN:
-                raise InputError(f"signal {name}: environments have no headers that would bring it")
-        if isinstance(self.others, WithHeader):
-            raise InputError("others: environments have no headers; leave it out")
-        if isinstance(self.others, Simple) and raw_stamping(self.others.signals) is not None:
-            raise InputError("others: it needs signals that only headers bring, which environments have not")
+    @property
+    def stamping(self) -> Stamping | None:
+        """What brings the signals of the network; None where they are those that need nothing.
+
+        Raises:
+            InputError: a header that does not carry them, or signals that only a header can define.
+        """
+        others, own = self.others, self.header
+        if isinstance(others, WithHeader):
+            if own not in (None, others.stamping):
+                raise InputError(f"header {own.name}: others have {others.stamping.name}; packets have one header")
+            own = others.stamping
+            others = others.policy
+        looked_at = (*self.agent.looked_at, *(() if others is None else seen(others)))
+        if own is None:
+            own = raw_stamping(looked_at)
+        elif own.ranks:
+            raise InputError(f"header {own.name}: rank is for fabrics: senders of networks do not know what is left")
+        else:
+            own.require(looked_at)
+        return others.equipped(own) if own and isinstance(others, Simple) else own
 
     def core(
         self, slots: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
@@ -70,12 +84,13 @@ class Rules:
         Raises:
             InputError: a duration, a patience or numbers of slots that are impossible.
         """
-        self._require_plain()
+        stamping = self.stamping
+        others = self.others.policy if isinstance(self.others, WithHeader) else self.others
         try:
             return _core.AgentSlots(
                 self.agent.compile(self.late),
                 self.reward.compile(),
-                None if self.others is None else compile_policy(self.others),
+                None if others is None else compile_policy(others),
                 duration=self.duration,
                 model=self.model.parts(),
                 patience=self.patience,
@@ -85,6 +100,7 @@ class Rules:
                 endless=endless,
                 keep_records=keep_records,
                 jobs=jobs,
+                header=None if stamping is None else stamping.content(),
             )
         except (ValueError, TypeError) as error:
             raise InputError(f"slots: {str(error).splitlines()[0]}") from error
@@ -103,7 +119,7 @@ class AgentSlots:
 
     Args:
         rules: what all environments have in common.
-        networks: one network, a list, or a function of (seed, count) such as ``space.draw``.
+        networks: one network, a list, a function of (seed, count) such as ``space.draw``, or the file of a space.
         environments: how many networks are simulated at once.
         slots: senders of each network that the agent steers, the first ones; None for all.
         whole_rows: see above.
@@ -161,6 +177,11 @@ class AgentSlots:
         except ValueError as error:
             raise InputError(f"networks: {error}") from error
         return listed
+
+    @property
+    def agent(self) -> Agent:
+        """What the learner sees and does."""
+        return self.rules.agent
 
     @property
     def num_slots(self) -> int:

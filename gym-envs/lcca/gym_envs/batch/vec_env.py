@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.batch.agent_slots import AgentSlots
 from lcca.gym_envs.interface.episode import TRIAL_ENDED
+from lcca.gym_envs.interface.slots import Slots
 from lcca.gym_envs.interface.spaces import action_space, observation_space
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -38,14 +38,14 @@ class AgentSlotsVecEnv(VecEnv):
         InputError: slots without whole rows.
     """
 
-    def __init__(self, slots: AgentSlots) -> None:
+    def __init__(self, slots: Slots) -> None:
         if not slots.whole_rows:
-            raise InputError("slots: a VecEnv needs AgentSlots(…, whole_rows=True)")
+            raise InputError("slots: a VecEnv needs slots with whole_rows=True")
         self.slots = slots
         self._actions: NDArray[Any] | None = None
         self._episodes = _Episodes(slots)
-        agent = slots.rules.agent
-        super().__init__(slots.num_slots, observation_space(agent), action_space(agent))
+        self.agent = slots.agent
+        super().__init__(slots.num_slots, observation_space(self.agent), action_space(self.agent))
 
     @property
     def acting(self) -> NDArray[np.bool_]:
@@ -90,11 +90,11 @@ class AgentSlotsVecEnv(VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """AgentSlots have no attributes of their own."""
-        raise InputError(f"{attr_name}: slots have no attributes of their own; set it where the AgentSlots are made")
+        """Slots have no attributes of their own."""
+        raise InputError(f"{attr_name}: slots have no attributes of their own; set it where they are made")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """AgentSlots have no methods of their own."""
+        """Slots have no methods of their own."""
         raise InputError(f"{method_name}: slots have no methods of their own; see AgentSlotsVecEnv.slots")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
@@ -111,7 +111,7 @@ class AgentSlotsVecEnv(VecEnv):
 class _Episodes:
     """Sums rewards and counts decisions of each slot's flow, without Python per agent slot."""
 
-    def __init__(self, slots: AgentSlots) -> None:
+    def __init__(self, slots: Slots) -> None:
         self._slots = slots
         self._returns = np.zeros(slots.num_slots)
         self._lengths = np.zeros(slots.num_slots, dtype=np.int64)

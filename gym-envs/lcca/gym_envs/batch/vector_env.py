@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, FLOW_ENDED, TRIAL_ENDED, Kind, NetworkSource, Reward
+from lcca.gym_envs.interface.slots import Slots
 from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -41,14 +42,14 @@ class AgentSlotsVectorEnv(VectorEnv[Floats, Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
-    def __init__(self, slots: AgentSlots) -> None:
+    def __init__(self, slots: Slots) -> None:
         if not slots.whole_rows:
-            raise InputError("slots: a VectorEnv needs AgentSlots(…, whole_rows=True)")
+            raise InputError("slots: a VectorEnv needs slots with whole_rows=True")
         self.slots = slots
         self.num_envs = slots.num_slots
         self.render_mode = None
-        self.single_observation_space = observation_space(slots.rules.agent)
-        self.single_action_space = action_space(slots.rules.agent)
+        self.single_observation_space = observation_space(slots.agent)
+        self.single_action_space = action_space(slots.agent)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -77,10 +78,12 @@ def bottlenecks(
     others: Policy | str | None = None,
     duration: float = 10_000.0,
     patience: float = 8.0,
+    max_episode_steps: int | None = None,
 ) -> AgentSlotsVectorEnv:
     """Return `num_envs` learning flows, each on a network of its own, for ``gymnasium.make_vec``.
 
-    Arguments as of `BottleneckEnv`; without others, networks must have one sender.
+    Arguments as of `BottleneckEnv`; without others, networks must have one sender. What Gymnasium says of
+    `max_episode_steps` is not looked at: flows end by themselves.
     """
     rules = Rules(
         agent_with(agent) if isinstance(agent, str) else agent,

@@ -7,11 +7,14 @@ import numpy as np
 from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.flow.env import Floats, FlowEnv
 from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, base_delay_us
+from lcca.gym_envs.interface.spaces import header_with
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.header import Header
+from lcca.signal_sets.headers.simulated import stamping
 
 
 class BottleneckEnv(FlowEnv):
@@ -19,13 +22,14 @@ class BottleneckEnv(FlowEnv):
 
     Args:
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
-        networks: one network, a list, or a function of (seed, count), such as ``space.draw``.
+        networks: one network, a list, a function of (seed, count), such as ``space.draw``, or the file of a space.
         reward: what a step is worth, or the kind of it.
         others: what drives the other senders of the network, or its name as `lcca evaluate` takes it; None for
             no other senders.
         duration: of a trial, µs.
         model: options of the network model.
         render_mode: None, or "rgb_array" for `render` to return a picture.
+        header: of all packets, or its name or file; without one, signals of the network are exact and free.
 
     Raises:
         InputError: any of it is impossible.
@@ -40,9 +44,12 @@ class BottleneckEnv(FlowEnv):
         duration: float = 10_000.0,
         model: Model | None = None,
         render_mode: str | None = None,
+        header: Header | str | None = None,
     ) -> None:
         super().__init__(agent, networks, reward, others, duration, model, render_mode)
-        self.rules = Rules(self.agent, self.reward, self.others, duration, self.model)
+        self.header = header_with(header)
+        stamped = None if self.header is None else stamping(self.header)
+        self.rules = Rules(self.agent, self.reward, self.others, duration, self.model, header=stamped)
         self._core = self.rules.core(
             [1], all_senders=False, whole_rows=False, endless=False, keep_records=False, jobs=1
         )

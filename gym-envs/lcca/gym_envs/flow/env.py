@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from
+from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from, read_source
 from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -58,7 +58,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
             raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
         self.render_mode = render_mode
         self.agent = agent_with(agent) if isinstance(agent, str) else agent
-        self.networks = networks
+        self.networks = read_source(networks)
         self.reward = Reward(reward) if isinstance(reward, str) else reward
         self.others = policy_of(others)
         self.duration = duration
@@ -120,9 +120,12 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture of what the agent sees: a bar per input, full at its bound."""
-        if self.render_mode is None:
-            return None
-        tops = np.clip(self._seen / self.agent.bounds, 0, 1)[None, :] * _PICTURE
-        below = np.arange(_PICTURE, 0, -1)[:, None] <= tops
-        bars = np.kron(np.where(below, 40, 255), np.ones((1, 8))).astype(np.uint8)
-        return np.repeat(bars[:, :, None], 3, axis=2)
+        return None if self.render_mode is None else picture(self._seen, self.agent)
+
+
+def picture(seen: Floats, agent: Agent) -> NDArray[np.uint8]:
+    """Return a picture, (64, 8 · inputs, 3), of what an agent sees: a bar per input, full at its bound."""
+    tops = np.clip(seen / agent.bounds, 0, 1)[None, :] * _PICTURE
+    below = np.arange(_PICTURE, 0, -1)[:, None] <= tops
+    bars = np.kron(np.where(below, 40, 255), np.ones((1, 8))).astype(np.uint8)
+    return np.repeat(bars[:, :, None], 3, axis=2)

@@ -12,6 +12,8 @@ from lcca.gym_envs.ns3.host import BOTTLENECK
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import UNUSED, Compiled, Ns3
 from lcca.gym_envs.processes.session import Session
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.stamping import PLAIN, raw_stamping
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import Agent
@@ -26,7 +28,7 @@ class Ns3BottleneckEnv(FlowEnv):
 
     Args:
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
-        networks: one network, a list, or a function of (seed, count), such as ``space.draw``.
+        networks: one network, a list, a function of (seed, count), such as ``space.draw``, or the file of a space.
         reward: what a step is worth, or the kind of it.
         others: what drives the other senders of the network, or the name of a baseline, those of ns-3 included; None
             for no other senders.
@@ -53,6 +55,8 @@ class Ns3BottleneckEnv(FlowEnv):
         timeout: float = 60.0,
     ) -> None:
         super().__init__(agent, networks, reward, others, duration, model, render_mode)
+        if raw_stamping(self.agent.looked_at) is not None:
+            raise InputError(f"agent: of the network ns-3 tells agents {', '.join(PLAIN)} alone; leave the others out")
         self._simulator = Ns3(duration, self.model, 1, options or Ns3Options())
         self._others: Compiled = UNUSED if self.others is None else self._simulator.compile(self.others)
         self._session = Session(BOTTLENECK, timeout)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pkgutil import resolve_name
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.validation import read_config
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network, NetworkList
@@ -21,11 +23,27 @@ from lcca.remy_plus.network import Network, NetworkList
 FLOW_ENDED, TRIAL_ENDED = 1, 2
 """The flow ended (terminated), or the trial did while it was on (truncated)."""
 
-NetworkSource: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]]
-"""One network, a list of them, or a function of (seed, count) that draws some."""
+Source: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]]
+NetworkSource: TypeAlias = Source | str
+"""One network, a list of them, a function of (seed, count) that draws some, or a file with a network space."""
+
+_SPACES = "lcca.evaluation.scenarios.networks:NetworkSpace"
+"""What such a file has: above this portion, and loaded where a file is named."""
 
 DEFAULT_NETWORK = Network(0, 3.0, 25.0, 1, 175, 5000.0, 800.0, 0.001)
 """About the middle of the paper's default space, with one sender."""
+
+
+def read_source(source: NetworkSource) -> Source:
+    """Return what a file draws from; anything else as it is.
+
+    Raises:
+        InputError: no such file, or no network space.
+    """
+    if not isinstance(source, str):
+        return source
+    draw: Callable[[int, int], Sequence[Network]] = read_config(source, resolve_name(_SPACES)).draw
+    return draw
 
 
 def networks_from(source: NetworkSource, seed: int, count: int) -> list[Network]:
@@ -34,9 +52,10 @@ def networks_from(source: NetworkSource, seed: int, count: int) -> list[Network]
     Raises:
         InputError: there are none.
     """
-    if isinstance(source, Network):
-        return [source]
-    found = list(source(seed, count) if callable(source) else source)
+    read = read_source(source)
+    if isinstance(read, Network):
+        return [read]
+    found = list(read(seed, count) if callable(read) else read)
     if not found:
         raise InputError("networks: at least one is needed")
     return found

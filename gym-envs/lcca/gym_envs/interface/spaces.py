@@ -13,6 +13,8 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent, Decisions, LawSteering, Steering, TableSteering, WindowSteering
 from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.header import Header
+from lcca.signal_sets.headers.header import header as header_named
 from lcca.signal_sets.load import resolve
 from lcca.signal_sets.registry import signal
 from lcca.signal_sets.signal_set import SignalSet, signal_set
@@ -95,3 +97,12 @@ def policy_of(others: Policy | str | None) -> Policy | None:
         InputError: no such name, or a bad file.
     """
     return resolve(others, "engine").policy if isinstance(others, str) else others
+
+
+def header_with(header: Header | str | None) -> Header | None:
+    """Return the header of a name or a file.
+
+    Raises:
+        InputError: no such header, or a bad file.
+    """
+    return header_named(header) if isinstance(header, str) else header

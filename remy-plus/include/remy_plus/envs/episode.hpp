@@ -13,6 +13,7 @@
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/envs/reward.hpp"
 #include "remy_plus/fifo/simulation.hpp"
+#include "remy_plus/headers/stamping.hpp"
 #include "remy_plus/policies/agent.hpp"
 #include "remy_plus/policies/policy.hpp"
 
@@ -30,6 +31,7 @@ struct EpisodeRules {
   // on is due or the first has waited that long; until then flows go on as they did, and then all that are due decide
   // at once.
   double patience = 0;
+  std::shared_ptr<const Stamping> header = nullptr;  // of all packets; null: they bring queue and link alone
 
   void check() const;
 };

@@ -72,6 +72,7 @@ class Simulation {
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Port>& ports() const { return ports_; }
   const Transport& transport() const { return *transport_; }
+  Transport& transport() { return *transport_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
   Time now() const { return now_; }
   bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }

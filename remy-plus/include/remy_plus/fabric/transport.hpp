@@ -100,7 +100,7 @@ class Transport {
   // was acknowledged for long; flow.next is still as it was. Most take what was lost for none of their business.
   virtual void on_loss(std::uint32_t, Flow&, bool /*timeout*/) {}
   // What hosts call: on_loss(), and with a loss_factor other than 1 a cut by it, at most once per base RTT.
-  void lose(std::uint32_t number, Flow& flow, bool timeout, Time now) {
+  virtual void lose(std::uint32_t number, Flow& flow, bool timeout, Time now) {
     on_loss(number, flow, timeout);
     if (frame_.loss_factor == 1 || now < flow.cut + frame_.base_rtt) return;
     flow.cut = now;

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "remy_plus/policies/control.hpp"
@@ -101,6 +102,8 @@ struct ActionMap {
 
   // Throws std::invalid_argument naming what is wrong.
   void check() const;
+  // Throws it unless these are numbers of actions.
+  void check(std::span<const float> actions) const;
 
   void start(Control& control) const {
     control = {};

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
-from lcca.remy_plus.core.stamping import StampedField
+from lcca.remy_plus.core.stamping import StampedField, Stamping
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import run_fluid
@@ -88,12 +88,15 @@ class FabricEngine:
         parameters: of the transport that differ from the defaults; a policy has none.
         settings: of the fabric.
         tuner: sets parameters of switches and hosts during a run; None for nobody.
+        around: from the engine's form of the transport to that in which an agent outside steers some flows; None for
+            nobody.
     """
 
     transport: str | Policy | Compiled
     parameters: Mapping[str, float] = field(default_factory=dict)
     settings: FabricSettings = field(default_factory=FabricSettings)
     tuner: TunerMaker | None = None
+    around: Callable[[Any], _core.FabricAgents] | None = None
 
     def run(
         self,
@@ -202,6 +205,10 @@ class FabricEngine:
 
     def _transport(self, gbps: float) -> tuple[Any, dict[str, float]]:
         """Return what the engine calls the transport, and its parameters."""
+        transport, parameters = self._plain_transport(gbps)
+        return transport if self.around is None else self.around(transport), parameters
+
+    def _plain_transport(self, gbps: float) -> tuple[Any, dict[str, float]]:
         if isinstance(self.transport, str):
             kind = transport_kind(self.transport)
             return "window" if kind.ideal else kind.engine, dict(kind.parameters(gbps, self.parameters))
@@ -231,28 +238,25 @@ def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
         InputError: it asks for what the fabric does not tell, or its header for what ports cannot write.
     """
     if isinstance(policy, WithHeader):
-        _require_told(seen(policy), UNTOLD)
-        return Compiled(compile_policy(_on_fabric(policy, settings), on_fabric=True))
-    _require_told(seen(policy), NOT_TOLD)
-    return Compiled(compile_policy(policy, on_fabric=True), bool(HOPS.intersection(seen(policy))))
+        _, header = brought(seen(policy), policy.stamping, settings)
+        return Compiled(compile_policy(replace(policy, stamping=header or policy.stamping), on_fabric=True))
+    return Compiled(compile_policy(policy, on_fabric=True), brought(seen(policy), None, settings)[0])
 
 
-def _require_told(signals: Sequence[str], missing: set[str]) -> None:
-    """Check that a policy looks at nothing that it is not told."""
-    if found := [name for name in signals if name in missing]:
-        told = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
-        raise InputError(f"policy: the fabric does not tell {', '.join(found)}; {told}")
-
-
-def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
-    """Return the policy with its header in the fabric's packets.
+def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSettings) -> tuple[bool, Stamping | None]:
+    """Return what brings signals: whether stamps of hops do, and the header in the fabric's packets.
 
     A packet of the header's numbers is a full data packet with the time of sending, without the header.
 
     Raises:
-        InputError: the header needs what a port of the fabric does not know; names header, field, source and reason.
+        InputError: the fabric does not tell them; or the header needs what a port of the fabric does not know; names
+            header, field, source and reason.
     """
-    header = policy.stamping
+    if missing := [name for name in signals if name in (UNTOLD if header else NOT_TOLD)]:
+        known = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
+        raise InputError(f"policy: the fabric does not tell {', '.join(missing)}; {known}")
+    if header is None:
+        return bool(HOPS.intersection(signals)), None
     if header.plain:
         raise InputError(
             f"header {header.name}: a fabric tells senders nothing without bytes; give it one that has some"
@@ -262,7 +266,7 @@ def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
             if reason := _missing(source, each, settings):
                 raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
-    return replace(policy, stamping=header.on_packets(packet_bytes))
+    return False, header.on_packets(packet_bytes)
 
 
 def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:

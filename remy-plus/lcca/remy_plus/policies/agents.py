@@ -174,6 +174,12 @@ class Agent:
         self.compile()
 
     @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The signals that it sees, or its law does."""
+        own = self.steering.law.signals if isinstance(self.steering, LawSteering) else ()
+        return tuple(dict.fromkeys((*self.signals, *own)))
+
+    @property
     def inputs(self) -> int:
         """Length of what it sees: history × signals, with a law the features of every law too."""
         if isinstance(self.steering, LawSteering):

@@ -176,6 +176,8 @@ def seen(policy: Policy) -> tuple[str, ...]:
     """Return the signals that a policy looks at, those of a rule table's pacing too."""
     if isinstance(policy, WithHeader):
         return seen(policy.policy)
+    if isinstance(policy, MlpPolicy):
+        return policy.agent.looked_at
     return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
 
 

@@ -14,6 +14,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.remy_plus.policies.layers import Activation, Layer
+from lcca.signal_sets.headers.header import Header, described
 
 ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: "tanh", nn.ReLU: "relu", nn.Identity: "linear"}
 
@@ -30,8 +31,20 @@ def export_policy(model: Any, path: str | os.PathLike[str], agent: Agent | None 
         InputError: as `policy_of`, the model has no environment of ours, or the file cannot be written.
     """
     policy = policy_of(model, agent or agent_of(model))
-    policyfile.write(path, policyfile.PolicyFile(policy, provenance={"trainer": type(model).__name__}))
+    header = _attribute(model, "header")
+    written = described(header) if isinstance(header, Header) else None
+    provenance = {"trainer": type(model).__name__}
+    policyfile.write(path, policyfile.PolicyFile(policy, header=written, provenance=provenance))
     return policy
+
+
+def _attribute(model: Any, name: str) -> Any:
+    """Return an attribute of the first environment that a model was trained in; None if it has none."""
+    env = model.get_env()
+    try:
+        return env.get_attr(name)[0] if env is not None else None
+    except (AttributeError, ValueError):
+        return None
 
 
 def agent_of(model: Any) -> Agent:
@@ -40,11 +53,7 @@ def agent_of(model: Any) -> Agent:
     Raises:
         InputError: it has none, or none of ours, or inputs were normalised by statistics that a policy file has not.
     """
-    env = model.get_env()
-    try:
-        (agent, *_) = env.get_attr("agent") if env is not None else []
-    except (AttributeError, ValueError):
-        agent = None
+    agent = _attribute(model, "agent")
     if not isinstance(agent, Agent):
         raise InputError("model: was not trained in an environment of lcca; say agent=, as in env.unwrapped.agent")
     if model.get_vec_normalize_env() is not None and model.get_vec_normalize_env().norm_obs:

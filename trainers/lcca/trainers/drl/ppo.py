@@ -26,6 +26,7 @@ from lcca.remy_plus.policies.layers import Layer
 from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.config import PpoConfig
 from lcca.trainers.drl.export import ACTIVATIONS, layers_of
+from lcca.trainers.drl.monitor import Monitor
 
 if TYPE_CHECKING:
     from lcca.gym_envs.batch.agent_slots import AgentSlots
@@ -57,10 +58,11 @@ class Ppo:
         agent: how the network sees and steers.
         seed: of the first weights.
         logger: of Stable-Baselines3.
+        monitor: of episodes.
     """
 
-    def __init__(self, config: PpoConfig, agent: Agent, seed: int, logger: Logger) -> None:
-        self.config, self.agent = config, agent
+    def __init__(self, config: PpoConfig, agent: Agent, seed: int, logger: Logger, monitor: Monitor) -> None:
+        self.config, self.agent, self.monitor = config, agent, monitor
         self.model = self._model(seed)
         self.model.set_logger(logger)
         self._table: Floats | None = None  # privileges, by network
@@ -114,6 +116,7 @@ class Ppo:
         """
         self._table = privileges(slots.networks) if self.config.privileged else None
         collector, learnt = Collector(slots, self.agent.numbers), 0
+        self.monitor.begin()
         if self._standard.samples == 0:
             self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
         while learnt < decisions:
@@ -137,7 +140,9 @@ class Ppo:
     @torch.no_grad()
     def _collect(self, collector: Collector, count: int) -> Experience:
         own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
-        return collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))))
+        experience = collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))))
+        self.monitor.take(experience)
+        return experience
 
     def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
         """Return (n, numbers) actions after the last hidden layer, by chance, and (n,) their log-probabilities."""

@@ -25,6 +25,7 @@ from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.trainers.base import Keeper, LearningRow, Task, first_network
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.drl.config import PpoConfig
+from lcca.trainers.drl.monitor import Monitor
 
 if TYPE_CHECKING:
     from stable_baselines3.common.logger import Logger
@@ -120,7 +121,7 @@ class DrlTrainer:
 
             seed = derived_seed(self.task.seed, "weights")
             with seeded(seed):
-                algorithm = Ppo(self.config, self.agent, seed, self.logger())
+                algorithm = Ppo(self.config, self.agent, seed, self.logger(), self._monitor())
             if self.state.learner:
                 algorithm.load(self.state.learner)
             self._algorithm = algorithm
@@ -148,6 +149,7 @@ class DrlTrainer:
         state.learning.append(LearningRow(state.round, round_, config.kind, 0, score, *cost))
         state.learner = algorithm.state()
         self.keep(round_, policy)
+        algorithm.monitor.write()
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
 
@@ -157,6 +159,12 @@ class DrlTrainer:
         networks = self.task.networks.draw(self.task.seed, self.config.scores, first_id=first)
         rows = run_trials(self.engine, {"it": policy}, networks, [self.task.seed], self.task.utility, keep_delays=False)
         return float(rows["score_bits"].mean()), int(rows["packets_delivered"].sum())
+
+    def _monitor(self) -> Monitor:
+        """Return what writes the episodes beside the checkpoint."""
+        checkpoint = self.checkpoint
+        path = checkpoint and checkpoint.parent / "monitor" / f"{checkpoint.stem}.monitor.csv"
+        return Monitor(path, self.config.kind)
 
     def logger(self) -> Logger:
         """Return what takes the algorithm's logs: TensorBoard's files beside the checkpoint, or nothing."""

@@ -41,7 +41,7 @@ class Learnt : public WithSignals {
     state.seeing.memory.reset(0);
     std::visit([&](const auto& policy) { policy.start(state.control, state.seeing.memory, rule_hits_); }, policy_);
     std::visit([&](const auto& policy) { policy.unblock(state.control, state.seeing.memory, rule_hits_); }, policy_);
-    steer(state, flow);
+    steer(state.control, flow);
   }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
@@ -52,7 +52,7 @@ class Learnt : public WithSignals {
       note(memory);
     std::visit([&](const auto& policy) { policy.feedback(state.control, memory, news, rule_hits_); }, policy_);
     std::visit([&](const auto& policy) { policy.unblock(state.control, memory, rule_hits_); }, policy_);
-    steer(state, flow);
+    steer(state.control, flow);
   }
 
  private:
@@ -60,14 +60,6 @@ class Learnt : public WithSignals {
     Seeing seeing;
     Control control;
   };
-
-  // A window below one packet would never be opened again: no ACK is under way. It counts as one. Policies without a
-  // window have a large number, of which bytes must still fit into 64 bits.
-  void steer(const State& state, Flow& flow) const {
-    flow.window = std::clamp(state.control.window, 1.0, 1e12) * flow.payload;
-    const double gbps = state.control.gap > 0 ? frame_bytes_ * 8e-3 / state.control.gap : flow.line_gbps;
-    flow.pace(std::min(gbps, flow.line_gbps), frame_.whole_ns);
-  }
 
   void note(const Memory& memory) {
     if (met_++ % keep_every_ != 0) return;

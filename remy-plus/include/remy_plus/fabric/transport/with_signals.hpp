@@ -81,6 +81,14 @@ class WithSignals : public Transport {
     return packet.sequence;
   }
 
+  // A window below one packet would never be opened again: no ACK is under way. It counts as one. Policies without a
+  // window have a large number, of which bytes must still fit into 64 bits.
+  void steer(const Control& control, Flow& flow) const {
+    flow.window = std::clamp(control.window, 1.0, 1e12) * flow.payload;
+    const double gbps = control.gap > 0 ? frame_bytes_ * 8e-3 / control.gap : flow.line_gbps;
+    flow.pace(std::min(gbps, flow.line_gbps), frame_.whole_ns);
+  }
+
   std::shared_ptr<const Stamping> header_;
   bool looks_at_hops_;
   int frame_bytes_;

@@ -1,0 +1,1 @@
+"""Environments whose agents steer flows of a fabric."""
