@@ -7,19 +7,20 @@ machine) is only in the sections on costs.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.differences import with_condition
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
-from lcca.evaluation.report.sections.vendor import vendor
+from lcca.evaluation.report.sections.summary import summary
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, headline, score_explained
@@ -38,7 +39,6 @@ from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
-from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
@@ -68,8 +68,8 @@ def render(run_folder: Path | str) -> Path:
     figures.mkdir(exist_ok=True)
     with drawn_for(SCREEN):
         sections = make_sections(tables, figures)
-        which = which_header(tables, figures)
-    return _written(tables.folder, "report.html.j2", _context(tables, sections, which))
+        context = _context(tables, sections, which_header(tables, figures))
+    return _written(tables.folder, "report.html.j2", context)
 
 
 def render_grid(folder: Path | str) -> Path:
@@ -104,6 +104,7 @@ def _written(folder: Path, template: str, context: Json) -> Path:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         number=number,
+        code=code,
         measured=measured,
         capital=capital,
         percent=percent_or_dash,
@@ -145,27 +146,26 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     ranked = any("best_rank" in policy for policy in tables.policies)
     title = found.title if comparisons and not ranked else headline(tables.summary) or found.title
-    size = packet_bytes_of(tables.config)
-    sides = [{side: outcome(each, side, tables.policies, size) for side in "AB"} for each in comparisons]
-    rows = [each | {"measured": both} for each, both in zip(comparisons, sides, strict=True)]
+    typed = commands(tables.summary | {"comparisons": comparisons}, tables.manifest)
     phases = tables.costs.get("phases", []) if tables.costs else []
     return {
-        "title": which["title"] if which else title,
+        "ranked": ranked,
+        "title": which["title"] if which else capital(title),
         "has_trainings": tables.has_trainings,
         "comparisons": comparisons,
         "which": which,
-        "vendor": vendor(tables) if which else None,
+        "first": summary(tables, which, found, sections, typed),
         "summary": tables.summary,
         "answer": found,
         "score_explained": score_explained(utilities)
         if (utilities := utilities_of(tables.config, tables.utilities))
         else "",
         "levels": [
-            (*level, [each for each in rows if each["level"] == name])
+            (*level, [each for each in comparisons if each["level"] == name])
             for *level, name in (LEVELS if tables.has_trainings else PAIRS)
         ],
-        "commands": commands(tables.summary | {"comparisons": comparisons}, tables.manifest),
-        "packet_bytes": None if tables.on_fabric else size,
+        "commands": typed,
+        "packet_bytes": None if tables.on_fabric else tables.packet_bytes,
         "gbps": gbps,
         "utilities": tables.utilities,
         "policies": tables.summary.get("policies", []),
@@ -183,38 +183,14 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     }
 
 
-def packet_bytes_of(config: str) -> int | None:
-    """Return the bytes of a packet, from the text of a configuration; None if it has none."""
-    try:
-        found = parse(config, "configuration")[0]
-    except InputError:
-        return None
-    size = found.get("packet_bytes") if isinstance(found, dict) else None
-    return size if isinstance(size, int) else None
-
-
 def gbps(share: float | None, packet_bytes: int | None) -> float | None:
     """Return packets/µs in Gb/s; None where either is unknown."""
     return None if share is None or packet_bytes is None else share * packet_bytes * 8e-3
 
 
-def outcome(comparison: Json, side: str, policies: Sequence[Json], packet_bytes: int | None) -> Json:
-    """Return throughput (Gb/s) and delay (µs) of one side of a comparison, "A" or "B".
-
-    Returns:
-        `gbps` and `delay_us`: of a selected policy on the test networks of all, of a signal set the mean over its
-        trainings; None for what is unknown.
-    """
-    name, whole = comparison[side], comparison["level"] == "set"
-    mine = [
-        p for p in policies if p.get("utility") == comparison["utility"] and p["signal_set" if whole else "id"] == name
-    ]
-    tests = [test for p in mine if (test := p["trained" if whole else "test"])]
-    means = {}
-    for key in ("throughput_share", "delay_us"):
-        known = [test[key] for test in tests if test.get(key) is not None]
-        means[key] = fmean(known) if known else None
-    return {"gbps": gbps(means["throughput_share"], packet_bytes), "delay_us": means["delay_us"]}
+def code(text: str) -> Markup:
+    """Return text for a page, what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def measured(test: Mapping[str, float | None], metric: Metric) -> str:
