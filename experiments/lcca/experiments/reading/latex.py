@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,10 +92,10 @@ class Column:
 
 
 def _digits(halves: np.ndarray[Any, np.dtype[np.float64]]) -> int:
-    """Return how many digits after the point show two of the middle half-width and one of the least, 4 at most."""
+    """Return how many digits after the point show two of the middle half-width and one of the least, 6 at most."""
     wide = halves[halves > 0]
     places = (1 - math.floor(math.log10(np.median(wide))), -math.floor(math.log10(wide.min())))
-    return int(np.clip(max(places), 0, 4))
+    return int(np.clip(max(places), 0, 6))
 
 
 def _format(cells: Iterable[str]) -> str:
@@ -185,7 +185,8 @@ def _policies(run: LoadedRun, label: str) -> str:
     columns = [Column(capital(key.replace("id", "policy")), [str(value) for value in whole[key]]) for key in words]
     if "best_rank" in whole:
         columns.append(Column("Rank", [_rank(*row) for row in whole[["best_rank", "worst_rank"]].to_numpy()]))
-    columns += [_measured(metric, whole) for metric in metrics]
+    apart = whole["id"].duplicated().any()  # the best of several conditions is no answer
+    columns += [_measured(replace(metric, better="" if apart else metric.better), whole) for metric in metrics]
     columns += [Column("Trials", list(whole["trials"]))] if "trials" in whole else []
     ranks = " Ranks hold together." if "best_rank" in whole else ""
     return table(columns, f"Means over trials, with their intervals.{ranks}", label)
@@ -232,7 +233,11 @@ def _verdicts(run: LoadedRun, label: str) -> str:
     whole = run.verdicts
     if whole.empty:
         return ""
-    parts = list(map(_part, whole.to_dict("records")))
+    alone = "Policies" if "set" not in set(whole["level"]) else ""
+    parts = [
+        ", ".join(filter(None, (alone or LEVELS[level], condition)))
+        for level, condition in whole[["level", "condition"]].to_numpy()
+    ]
     order = sorted(range(len(whole)), key=lambda i: list(dict.fromkeys(parts)).index(parts[i]))
     rows, parts = whole.iloc[order], [parts[i] for i in order]
     baselines, gain = rows["baseline"].unique(), "throughput_equivalent_percent"
@@ -257,10 +262,6 @@ def _verdicts(run: LoadedRun, label: str) -> str:
         "training seeds of sets, pairs of policies."
     )
     return table(columns, caption, label, parts)
-
-
-def _part(row: Mapping[Any, Any]) -> str:
-    return LEVELS[row["level"]] + (f", {row['condition']}" if row["condition"] else "")
 
 
 def _costs(run: LoadedRun, label: str) -> str:
@@ -310,7 +311,10 @@ def _numbers(run: LoadedRun) -> Iterator[tuple[str, str]]:
     for each in run.result.get("estimates", []):
         name, _, unit = estimated(each)
         for key in ("estimate", "low", "high"):
-            yield f"{name} {key}", _num(None if each[key] is None else each[key] / unit, 3)
+            yield (
+                f"{name} {key}",
+                _num(None if each[key] is None else each[key] / unit, 3 if each["estimate"] >= unit else 6),
+            )
 
 
 def _num(value: float | None, digits: int) -> str:
