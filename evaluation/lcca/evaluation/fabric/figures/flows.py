@@ -86,17 +86,17 @@ def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
         pooled_quantiles([slowdown[part[trial[part] == i]] for i in range(len(trials))], weights) for part in parts
     ]
     for column, (percent, panel) in enumerate(BY_SIZE.items()):
-        ends = _ends(log2(np.array([each[:, column] for each in drawn]).T), len(trials))
+        low, high = _ends(log2(np.array([each[:, column] for each in drawn]).T), len(trials))
         found = np.array([np.percentile(slowdown[part], percent) for part in parts])
-        yield policy, panel, middle, found, *(power(2.0, end) for end in ends)
+        yield policy, panel, middle, found, power(2.0, low), power(2.0, high)
     for panel, values in ((SLOWDOWN, slowdown), (FCT, fct / 1000)):
         yield policy, panel, np.sort(values), *_shares(values, trial, weights)
     if not trials[0].has_ports:
         return
     yield policy, QUEUE, *_queue(trials, weights)
     paused = np.array([each.record["port_paused_ns"].sum() / 1000 for each in trials])
-    _, *ends = (np.full(len(trials), end) for end in positive_interval(paused))
-    yield policy, PAUSED, np.arange(len(trials), dtype=np.float64), paused, *ends
+    _, low, high = (np.full(len(trials), end) for end in positive_interval(paused))
+    yield policy, PAUSED, np.arange(len(trials), dtype=np.float64), paused, low, high
 
 
 def _ends(drawn: Floats, trials: int) -> tuple[Floats, Floats]:
@@ -177,13 +177,14 @@ def draw_fabric(points: pd.DataFrame, title: str) -> Figure:
             _draw(axes[panel], panel, number, found.get((panel, policy), points.head(0)))
         axes[panel].set_title(name, loc="left")
         axes[panel].set_xlabel(label)
-        axes[panel].set(**({"yticks": []} if panel == PAUSED else {"xscale": "log"}))
+        if panel != PAUSED:
+            axes[panel].set_xscale("log")
     for panel in (SLOWDOWN, FCT, QUEUE):
         axes[panel].set_ylim(0, 1.02)
     for panel in BY_SIZE.values():
         axes[panel].set_yscale("log")
         axes[panel].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes[PAUSED].set(ylim=(len(policies) - 0.5, -0.5), xlim=(0, max(1.0, axes[PAUSED].get_xlim()[1])))
+    axes[PAUSED].set(yticks=[], ylim=(len(policies) - 0.5, -0.5), xlim=(0, max(1.0, axes[PAUSED].get_xlim()[1])))
     axes[PAUSED].xaxis.set_major_locator(MaxNLocator(3))
     axes[QUEUE].set_xlim(left=SHORTEST_QUEUE / KB)
     for axis in (*(ax.xaxis for ax in axes.values()), *(axes[panel].yaxis for panel in BY_SIZE.values())):
