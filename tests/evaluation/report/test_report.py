@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import image
+from scipy import stats
 
+from lcca.api import load_run
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.report.report import code, gbps, render
 from lcca.evaluation.report.sections.gap import gap
@@ -102,6 +104,25 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     assert "link against e2e: positive, " in text and "over 6 training seeds" in text
     assert "With 16 rules each: link positive, " in text
     assert "720 networks" in text and "2,110.0" in text
+
+
+def test_the_summary_says_what_it_means_in_gigabits_and_microseconds(folder: Path) -> None:
+    """The means over training seeds, their Student's t intervals, and paired differences, from the trials."""
+    policies = json.loads((folder / "summary.json").read_text())["policies"]
+    whose = pd.DataFrame([{"policy": p["id"], "who": p["signal_set"], "s": p["training_seed"]} for p in policies])
+    trials = load_run(folder).rows("trainings-test").merge(whose, on="policy")
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    first = source[source.index('id="summary"') : source.index("Appendix")]
+    for column, scale, digits in (("throughput_share", 12.0, 2), ("delay_us", 1.0, 2)):
+        means = (trials.groupby(["s", "who"])[column].mean() * scale).unstack()
+        for name in means:
+            assert f"<td>{means[name].mean():,.{digits}f} [" in first, (name, column)
+        paired = means["link"] - means["e2e"]
+        reach = stats.t.ppf(0.975, len(paired) - 1) * paired.std(ddof=1) / len(paired) ** 0.5
+        ends = (f"{end:+,.{digits}f}" for end in (paired.mean(), paired.mean() - reach, paired.mean() + reach))
+        value, low, high = (end.replace("-", "−") for end in ends)
+        assert f"<td>{value} [{low}, {high}]</td>" in first, column
+    assert "packets of 1,500 bytes" in first and f"{len(means)} training seeds" in first
 
 
 def test_what_trainings_took_is_told(folder: Path) -> None:

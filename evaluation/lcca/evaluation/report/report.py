@@ -28,6 +28,7 @@ from lcca.evaluation.report.words.statements import (
     capital,
     counts,
     coverage_apart,
+    listed,
     number,
     percent,
     rules_words,
@@ -145,7 +146,9 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     comparisons = [with_condition(each) for each in tables.comparisons]
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     ranked = any("best_rank" in policy for policy in tables.policies)
-    title = found.title if comparisons and not ranked else headline(tables.summary) or found.title
+    title = (
+        found.title if comparisons and not ranked else headline(tables.summary) or measured_title(tables) or found.title
+    )
     typed = commands(tables.summary | {"comparisons": comparisons}, tables.manifest)
     phases = tables.costs.get("phases", []) if tables.costs else []
     return {
@@ -181,6 +184,12 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "metrics": shown(FABRIC_TRIALS, "report") if tables.on_fabric else shown(NETWORK_TRIALS, "report"),
         "trials": len(tables.trials),
     }
+
+
+def measured_title(tables: RunTables) -> str:
+    """Return whose measures a run has that compares nothing; empty of trainings, which are to be compared."""
+    names = [] if tables.has_trainings else list(dict.fromkeys(each["id"] for each in tables.policies))
+    return f"Measures of {listed(names) if len(names) < 4 else f'{len(names)} policies'}" if names else ""
 
 
 def gbps(share: float | None, packet_bytes: int | None) -> float | None:

@@ -167,10 +167,11 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
             more = {name: t_interval(values[name] - values[base]) for name in values if name != base}
             form = f"{{:+,.{metric.digits}f}}"
             words = [interval(*more[name], form) if name in more else "" for name in order]
-            columns[f"more than {base}, {metric.unit}".rstrip(", ")] = [each.replace("-", "−") for each in words]
+            columns[f"Δ {metric.head}"] = [each.replace("-", "−") for each in words]
     rows = list(zip(order, *columns.values(), strict=True))
     unit = "training seeds" if tables.has_trainings else "trials"
-    text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself; differences over the same {unit}."
+    text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself."
+    text += f" Δ: difference from {base} over the same {unit}." if base else ""
     text += "" if tables.on_fabric else f" Gb/s: packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
     return Part("What it means", text, Table("", ["", *columns], rows))
 
