@@ -5,13 +5,13 @@ import pytest
 
 from lcca.evaluation.fabric.merit import (
     DECADES,
-    _draws,
-    _quantiles,
     bits_by_unit,
     by_decade,
+    draws,
     merits,
     merits_of,
     packed,
+    pooled_quantiles,
     starved,
     unpacked,
 )
@@ -58,8 +58,8 @@ def test_eight_numbers_are_quantiles_of_all_flows_together() -> None:
 
 def test_a_draw_of_trials_has_the_quantiles_of_their_flows() -> None:
     rng = np.random.default_rng(1)
-    trials, weights = [rng.exponential(size=n) for n in (3, 0, 400, 700)], _draws(4)
-    for row, counts in zip(_quantiles(trials, weights)[:30], weights, strict=False):
+    trials, weights = [rng.exponential(size=n) for n in (3, 0, 400, 700)], draws(4)
+    for row, counts in zip(pooled_quantiles(trials, weights)[:30], weights, strict=False):
         flows = np.concatenate([np.tile(each, count) for each, count in zip(trials, counts, strict=True)])
         np.testing.assert_allclose(row, np.quantile(flows, (0.5, 0.99)) if len(flows) else np.nan, rtol=1e-12)
     assert (weights.sum(axis=1) == 4).all() and (weights[0] == 1).all()

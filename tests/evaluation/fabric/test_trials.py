@@ -1,5 +1,7 @@
 """Trials on a fabric, and what is said of them: against sums and quantiles by hand."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.gym_envs.processes.pool import Pool, Threads
@@ -24,7 +27,11 @@ SLOWDOWN = UTILITIES["slowdown"]
 
 
 def trials_of(
-    names: tuple[str, ...], pool: Pool | None = None, watched: tuple[int, ...] = (), **changes: object
+    names: tuple[str, ...],
+    pool: Pool | None = None,
+    watched: tuple[int, ...] = (),
+    seeds: Sequence[int] = SEEDS,
+    **changes: object,
 ) -> list[FabricTrial]:
     content = {
         "name": "small",
@@ -34,7 +41,7 @@ def trials_of(
     }
     scenario = FabricScenario.model_validate(content | changes)
     engines = {name: engine_of(named_transport(name), scenario.settings()) for name in names}
-    return run_fabric_trials(scenario, engines, SEEDS, pool, watched=watched)
+    return run_fabric_trials(scenario, engines, seeds, pool, watched=watched)
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +187,29 @@ def test_the_curve_of_queues_has_the_means_of_the_fullest_ports(trials: list[Fab
         assert mean <= above <= mean * (1 + 1 / 32)
         paused = [trial.row(SLOWDOWN)["paused_us"] for trial in trials[side::2]]
         np.testing.assert_allclose(of.loc[PAUSED].y, paused)
+
+
+def test_points_have_intervals_over_trials() -> None:
+    """Those of a mean of shares are Student's t, but for the draws of the bootstrap; one trial has none."""
+    found = trials_of(("dctcp",), seeds=range(1, 13))
+    points = fabric_points(found).set_index("panel")
+    for panel in (*BY_SIZE.values(), FCT, QUEUE, PAUSED):
+        known = points.loc[panel].dropna(subset=["low", "high"])
+        assert len(known) and (known["low"] <= known["high"]).all()
+        if panel != PAUSED:
+            assert (known["low"] <= known["y"] + 1e-12).all() and (known["y"] <= known["high"] + 1e-12).all()
+    sizes = [each.times.size_bytes for each in found]
+    assert sum(map(len, sizes)) == len(points.loc[FCT])
+    level = points.loc[QUEUE].dropna(subset=["low"])
+    level = level[level["y"].between(0.3, 0.9) & (level["low"] > 0) & (level["high"] < 1)].iloc[0]
+    shares = []
+    for each in found:
+        own, ns = each.record["fullest_queued_bytes"], each.record["fullest_queued_ns"]
+        shares.append(1 - ns[own > level["x"]].sum() / float(each.record["end_ns"]))
+    mean, low, high = t_interval(shares)
+    assert level["y"] == pytest.approx(mean) and level["high"] - level["low"] == pytest.approx(high - low, rel=0.15)
+    alone = fabric_points(found[:1])
+    assert alone[["low", "high"]].isna().all().all()
 
 
 def test_rates_are_those_of_the_chosen_flows_and_change_nothing(trials: list[FabricTrial]) -> None:

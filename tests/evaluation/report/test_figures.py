@@ -12,7 +12,7 @@ from lcca.evaluation.comparison.groups import group_rows
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.differences import settling_data
-from lcca.evaluation.report.sections.trainings import learning_data, tradeoff_data
+from lcca.evaluation.report.sections.trainings import learning_data, learning_means, tradeoff_data
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
@@ -108,6 +108,19 @@ def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:
     assert [curve["group"].iloc[0] for curve in curves[::3]] == run.groups
     assert [curve["training_seed"].iloc[0] for curve in curves[:3]] == [1, 2, 3]
     assert (np.diff(curves[0]["packets"]) > 0).all()
+
+
+def test_learning_is_a_mean_over_seeds_with_its_interval() -> None:
+    """A training has the score of its last step so far; the interval is Student's t with one degree of freedom."""
+    of = {"utility": "u", "group": "a", "packets": [0.0, 10.0, 20.0]}
+    curves = [pd.DataFrame(of | {"training_seed": seed, "score": [0.0, 1.0, 2.0 * seed]}) for seed in (1, 2)]
+    (mean,) = learning_means(curves)
+    at = mean.set_index("packets")
+    assert at["score"].iloc[0] == 0 and at["score"].iloc[-1] == 3 and at["score"].between(0, 3).all()
+    assert (mean[mean["packets"].between(10, 19.9)]["score"] == 1).all()
+    assert at["high"].iloc[-1] - 3 == pytest.approx(12.706, rel=1e-3) == 3 - at["low"].iloc[-1]
+    (alone,) = learning_means(curves[:1])
+    assert alone["low"].isna().all() and alone["score"].iloc[-1] == 2
 
 
 def test_settling_tracks_end_with_the_verdict(run: RunTables) -> None:

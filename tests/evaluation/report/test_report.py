@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import image
+from scipy import stats
 
+from lcca.api import load_run
 from lcca.evaluation.comparison.compare import compare_policies
-from lcca.evaluation.report.report import gbps, outcome, packet_bytes_of, render
+from lcca.evaluation.report.report import code, gbps, render
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, score_explained
@@ -94,13 +97,32 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     _, text = read(folder / "report.html")
     assert text.lstrip().startswith("made-up: Link better than e2e, +")
     assert text.index("+1 bit = twice the throughput at equal delay") < text.index("Difference, bits")
-    assert text.index("The answer") < text.index("Differences from the baseline")
+    assert text.index("than from e2e?") < text.index("What it means") < text.rindex("Differences from the baseline")
     for record in json.loads((folder / "verdicts.json").read_text())["comparisons"]:
         assert f"against {record['A']}" in text and record["verdict"] in text
     assert "Paper's relative %" in text and "throughput-equivalent" in text
     assert "link against e2e: positive, " in text and "over 6 training seeds" in text
     assert "With 16 rules each: link positive, " in text
     assert "720 networks" in text and "2,110.0" in text
+
+
+def test_the_summary_says_what_it_means_in_gigabits_and_microseconds(folder: Path) -> None:
+    """The means over training seeds, their Student's t intervals, and paired differences, from the trials."""
+    policies = json.loads((folder / "summary.json").read_text())["policies"]
+    whose = pd.DataFrame([{"policy": p["id"], "who": p["signal_set"], "s": p["training_seed"]} for p in policies])
+    trials = load_run(folder).rows("trainings-test").merge(whose, on="policy")
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    first = source[source.index('id="summary"') : source.index("Appendix")]
+    for column, scale, digits in (("throughput_share", 12.0, 2), ("delay_us", 1.0, 2)):
+        means = (trials.groupby(["s", "who"])[column].mean() * scale).unstack()
+        for name in means:
+            assert f"<td>{means[name].mean():,.{digits}f} [" in first, (name, column)
+        paired = means["link"] - means["e2e"]
+        reach = stats.t.ppf(0.975, len(paired) - 1) * paired.std(ddof=1) / len(paired) ** 0.5
+        ends = (f"{end:+,.{digits}f}" for end in (paired.mean(), paired.mean() - reach, paired.mean() + reach))
+        value, low, high = (end.replace("-", "−") for end in ends)
+        assert f"<td>{value} [{low}, {high}]</td>" in first, column
+    assert "packets of 1,500 bytes" in first and f"{len(means)} training seeds" in first
 
 
 def test_what_trainings_took_is_told(folder: Path) -> None:
@@ -145,23 +167,17 @@ def test_commands_make_the_run_again_and_settle_what_is_open(folder: Path) -> No
     assert "commands" in page.ids and "lcca verdict" in text
 
 
-def test_throughput_is_in_gigabits_where_packets_have_a_size(folder: Path) -> None:
-    assert packet_bytes_of("packet_bytes: 1500") == 1500 and gbps(1.0, 1500) == pytest.approx(12)
-    assert [packet_bytes_of(text) for text in ("", "a: [", "a: 1", "packet_bytes: x")] == [None] * 4
-    policies = [
-        {"id": f"a.s{seed}", "signal_set": "a", "utility": "u", "trained": test, "test": test if seed == 1 else None}
-        for seed in (1, 2)
-        for test in [{"throughput_share": float(seed), "delay_us": 10.0 * seed}]
-    ]
-    of_sets = {"A": "a", "B": "b", "level": "set", "utility": "u"}
-    assert outcome(of_sets, "A", policies, 1000) == {"gbps": 12.0, "delay_us": 15.0}
-    assert outcome(of_sets | {"A": "a.s1", "level": "policy"}, "A", policies, 1000) == {"gbps": 8.0, "delay_us": 10.0}
-    assert outcome(of_sets, "B", policies, 1000) == {"gbps": None, "delay_us": None}
+def test_throughput_is_in_gigabits_where_packets_have_a_size() -> None:
+    assert gbps(1.0, 1500) == pytest.approx(12) and gbps(None, 1500) is None and gbps(1.0, None) is None
+
+
+def test_what_stands_between_backticks_is_code() -> None:
+    assert code("a `b<c` `d`") == "a <code>b&lt;c</code> <code>d</code>"
 
 
 def test_every_figure_is_inline_and_on_disk(folder: Path) -> None:
     source = (folder / "report.html").read_text(encoding="utf-8")
-    assert source.count("<svg") == len(FIGURES)
+    assert source.count("<svg") == len(FIGURES) + 1  # the summary's
     for name in FIGURES:
         assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
         pixels = image.imread(folder / "figures" / f"{name}.png")
@@ -187,7 +203,7 @@ def test_figures_can_be_read_on_a_page_of_400_pixels(folder: Path) -> None:
     """There a section leaves 340 pixels; letters of less than 8 are hard to read."""
     source = (folder / "report.html").read_text(encoding="utf-8")
     figures = re.findall(r'<svg class="figure" viewBox="0 0 ([\d.]+) [\d.]+".*?</svg>', source, flags=re.DOTALL)
-    assert len(figures) == len(FIGURES)
+    assert len(figures) == len(FIGURES) + 1
     for svg, width in zip(re.findall(r"<svg.*?</svg>", source, flags=re.DOTALL), figures, strict=True):
         sizes = [float(size) for size in re.findall(r'font(?:-size)?: [^;"]*?([\d.]+)px', svg)]
         assert sizes and min(sizes) * min(340 / float(width), 1) >= 8
@@ -203,7 +219,7 @@ def test_same_run_gives_same_bytes_and_costs_change_costs_alone(
     first, second = (folder / "report.html").read_bytes(), render(copy).read_bytes()
 
     def less_costs(page: bytes) -> bytes:
-        return re.sub(rb'<section id="costs">.*?</section>', b"", page, flags=re.DOTALL)
+        return re.sub(rb'<section id="costs">.*?</section>|took</h3>.*?</p>', b"", page, flags=re.DOTALL)
 
     assert second != first and less_costs(second) == less_costs(first)
     for name in FIGURES:
@@ -372,3 +388,51 @@ def test_looks_right_in_a_browser(folder: Path, tmp_path: Path, width: int, dark
     assert (bands > 0.005).all()  # something to see on the whole page
     margin = np.abs(pixels[:, -4:] - page).max()
     assert margin < 0.05  # nothing sticks out to the right
+
+
+WIDTHS = (1400, 900, 400)
+
+LOOK = """<script>
+const cut = frame => {
+  const page = frame.contentDocument, view = frame.contentWindow;
+  page.querySelectorAll("details").forEach(each => { each.open = true; });
+  view.dispatchEvent(new view.Event("resize"));
+  const shown = [...page.querySelectorAll(".wide, pre, td, section, h1")];
+  const found = shown.filter(each => each.scrollWidth > each.clientWidth + 1);
+  const [contents, main] = ["details.contents", "main"].map(name => page.querySelector(name).getBoundingClientRect());
+  const fits = page.documentElement.scrollWidth <= view.innerWidth;
+  return [view.innerWidth, fits, found.length, contents.right <= main.left];
+};
+addEventListener("load", () => { document.title = JSON.stringify([...document.querySelectorAll("iframe")].map(cut)); });
+</script>"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(browser() is None, reason="needs Chromium")
+def test_no_table_is_cut_and_contents_are_beside_or_closed(folder: Path, tmp_path: Path) -> None:
+    report = escape((folder / "report.html").read_text(encoding="utf-8"))
+    frames = "".join(f'<iframe style="width:{w}px;height:900px;border:0" srcdoc="{report}"></iframe>' for w in WIDTHS)
+    (tmp_path / "frames.html").write_text(f"<!DOCTYPE html><body>{frames}{LOOK}</body>", encoding="utf-8")
+    command = [
+        browser() or "", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000",
+        f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1500,1000", "--dump-dom",
+        (tmp_path / "frames.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    found = json.loads(re.findall(r"<title>(.*?)</title>", done.stdout)[-1])
+    assert found == [[width, True, 0, width == 1400] for width in WIDTHS]
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(browser() is None, reason="needs Chromium")
+def test_the_summary_prints_on_two_pages_at_most(folder: Path, tmp_path: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    end = page.index("</section>", page.index('<section id="summary">'))
+    (tmp_path / "first.html").write_text(page[:end] + "</section></main></body></html>", encoding="utf-8")
+    command = [
+        browser() or "", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+        "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'first.pdf'}", (tmp_path / "first.html").as_uri(),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (pages,) = re.findall(rb"/Count (\d+)", (tmp_path / "first.pdf").read_bytes())
+    assert int(pages) <= 2

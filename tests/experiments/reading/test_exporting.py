@@ -1,5 +1,6 @@
 """Tables of runs as files, and the names of policies as columns."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from lcca.api import load_run
 from lcca.evaluation.trials.loaded_run import TABLES
 from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
-from lcca.experiments.reading.exporting import latex
+from lcca.experiments.reading.exporting import export_tables
+from lcca.experiments.reading.latex import Column, table
 
 from ...conftest import RunCommand
 
@@ -51,15 +53,109 @@ def test_exported_tables_are_those_of_the_run(lcca: RunCommand, finished: Path, 
         for column in table.select_dtypes("float"):
             pd.testing.assert_series_equal(read[column].astype(float), table[column], check_dtype=False, rtol=0, atol=0)
         pd.testing.assert_frame_equal(pd.read_parquet(folders["parquet"] / f"{name}.parquet"), table)
-    assert {file.stem for file in folders["latex"].iterdir()} == {"policies", "verdicts", "costs"}
+    assert {file.stem for file in folders["latex"].iterdir()} == {"policies", "verdicts", "costs", "numbers"}
 
 
-def test_latex_escapes_text_and_sets_numbers_in_math() -> None:
-    table = pd.DataFrame({"a_b": ["50%_&", "−µ"], "x": [-0.1234, float("nan")], "n": [3, 20_000], "ok": [True, False]})
-    text = latex(table).decode()
-    assert r"a b & x & n & ok \\" in text and r"\begin{tabular}{lrrl}" in text
-    assert r"50\%\_\& & $-0.123$ & $3$ & yes \\" in text and r"$-$\textmu{} & -- & $20000$ & no \\" in text
-    assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 1
+# --- LaTeX, read by rules of its own: TeX is not there
+
+
+def cells_of(row: str) -> list[str]:
+    r"""Return the cells of a row: what stands between & outside braces, a \multicolumn as often as it is wide."""
+    parts = [part.strip() for part in re.split(r"(?<!\\)&(?![^{}]*\})", row.removesuffix(r"\\"))]
+    return [cell for part in parts for cell in [part] * int((re.match(r"\\multicolumn\{(\d+)\}", part) or [0, 1])[1])]
+
+
+def read_tabular(text: str) -> tuple[list[str], list[str], list[list[str]]]:
+    """Return the columns of the only table of a text, its head, and its rows; check what TeX would stop at."""
+    opened: list[str] = []
+    for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        assert what == "begin" or opened.pop() == name
+        opened += [name] if what == "begin" else []
+    assert not opened and text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
+    assert [text.count(word) for word in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{", r"\label{tab:")] == [
+        1
+    ] * 5
+    found = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
+    assert found
+    columns = re.findall(r"S\[table-format=[^\]]*\]|l", re.sub(r"@\{.*?\}", "", found[1]))
+    inside = text[text.index(r"\toprule") : text.index(r"\bottomrule")].splitlines()
+    head, *rows = [cells_of(line.strip()) for line in inside if line.endswith(r"\\")]
+    for row in (head, *rows):
+        assert len(row) == len(columns), row
+        if row[0].startswith(rf"\multicolumn{{{len(columns)}}}"):
+            continue
+        for column, cell in zip(columns, row, strict=True):
+            if column == "l" or cell.startswith(("{", r"\multicolumn")):
+                continue
+            number = re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?(?:\((\d+)\))?", cell.removeprefix(r"\bfseries ") or "x")
+            form = re.fullmatch(r"S\[table-format=(-?)(\d+)(?:\.(\d+))?(?:\((\d+)\))?\]", column)
+            assert number and form, (cell, column)
+            assert number[1] in form[1] and len(number[2]) <= int(form[2]) and len(number[3] or "") == int(form[3] or 0)
+            assert len(number[4] or "") <= int(form[4] or 0)
+    return columns, head, [row for row in rows if not row[0].startswith(r"\multicolumn")]
+
+
+def test_latex_is_what_a_paper_prints(finished: Path, tmp_path: Path) -> None:
+    run = load_run(finished)
+    files = {file.stem: file.read_text() for file in export_tables(run, tmp_path, "latex")}
+    assert list(files) == ["policies", "verdicts", "costs", "numbers"]
+    for name in ("policies", "verdicts", "costs"):
+        _, head, rows = read_tabular(files[name])
+        assert len(rows) <= len(getattr(run, name)) and not re.search(r"_|\bse\b|equivalent percent", " ".join(head))
+    _, head, rows = read_tabular(files["verdicts"])
+    place = [cell.startswith("{Difference (bits)}") for cell in head].index(True)
+    ordered = pd.concat([own for _, own in run.verdicts.groupby(["level", "condition"], sort=False)])
+    for cells, record in zip(rows, ordered.sort_index().to_dict("records"), strict=False):
+        value, half = re.match(r"(-?[\d.]+)(?:\((\d+)\))?", cells[place]).groups()  # type: ignore[union-attr]
+        assert float(value) == pytest.approx(record["difference"], abs=0.6 * 10.0 ** -len(value.partition(".")[2]))
+        if half:
+            error = int(half) / 10 ** len(value.partition(".")[2])
+            assert float(value) - error == pytest.approx(record["low"], abs=1.1 * 10.0 ** -len(value.partition(".")[2]))
+    _, head, rows = read_tabular(files["policies"])
+    means = run.policies.groupby("candidate", sort=False)["score_bits"].mean()
+    assert [row[0] for row in rows] == list(means.index)
+    scores = [row[head.index("{Score (bits)}")] for row in rows]
+    assert [score.startswith(r"\bfseries") for score in scores] == list(means == means.max()) or means.nunique() == 1
+    commands = re.findall(r"^\\newcommand\{\\(.*?)\}\{(.*)\}$", files["numbers"], flags=re.M)
+    assert len(dict(commands)) == len(commands) == files["numbers"].count("newcommand") > 20
+    assert all(name.isalpha() and name.isascii() for name, _ in commands)
+    assert dict(commands)["lccaTrials"] == rf"\num{{{run.costs['trials'].sum()}}}"
+    for record in run.verdicts.query("level == 'set'").to_dict("records"):
+        assert rf"\num{{{record['difference']:.3f}}}" in dict(commands).values()
+
+
+def test_intervals_that_are_not_symmetric_stand_in_brackets_and_the_best_is_bold() -> None:
+    columns = [
+        Column("A & b", ["50%_&", "−µ", "x"]),
+        Column(
+            "Mean delay",
+            [12.31, 9.2, float("nan")],
+            [11.0, 9.0, float("nan")],
+            [15.0, 9.9, float("nan")],
+            "µs",
+            better="less",
+        ),
+        Column("n", [3, 20_000, 7]),
+    ]
+    text = table(columns, "50 % of all", "a-b")
+    form, head, rows = read_tabular(text)
+    assert form == ["l", "S[table-format=2.1]", "l", "S[table-format=5]"] and r"\caption{50 \% of all}" in text
+    assert head[:2] == [r"{A \& b}", r"\multicolumn{2}{c}{Mean delay (\si{\micro\second})}"]
+    assert rows[0] == [r"50\%\_\&", "12.3", r"[\num{11.0}, \num{15.0}]", "3"]
+    assert rows[1] == [r"$-$\textmu{}", r"\bfseries 9.2", r"[\num{9.0}, \num{9.9}]", "20000"] and rows[2][1:3] == [
+        "{--}",
+        "",
+    ]
+
+
+def test_a_symmetric_interval_is_an_error_and_parts_have_headings() -> None:
+    columns = [
+        Column("Candidate", ["a", "b"]),
+        Column("Score", [-0.1234, 0.5], [-0.1734, 0.4], [-0.0734, 0.6], "bits", 3, "more"),
+    ]
+    form, _, rows = read_tabular(table(columns, "c", "d", ["one", "two"]))
+    assert form[1] == "S[table-format=-1.3(3)]" and [row[1] for row in rows] == ["-0.123(50)", r"\bfseries 0.500(100)"]
+    assert table(columns, "c", "d", ["one", "two"]).count(r"\emph{") == 2
 
 
 @pytest.mark.parametrize(

@@ -85,14 +85,14 @@ def merits_of(found: Mapping[str, Mapping[int, Flows]], against: str) -> dict[st
     units = list(dict.fromkeys(unit for own in found.values() for unit in own))
     slowdowns = {name: [own.get(unit, NONE) for unit in units] for name, own in found.items()}
     shared = [i for i in range(len(DECADES)) if all(any(map(len, _of(own, i))) for own in slowdowns.values())]
-    weights = _draws(len(units))
+    weights = draws(len(units))
     drawn = {name: _drawn(own, shared, weights) for name, own in slowdowns.items()}
     plain = {name: {measure: _together(own, measure, weights) for measure in PLAIN} for name, own in slowdowns.items()}
     return {
         name: {
             "against": against,
-            "merit_bits": _value(bits, len(units)),
-            "difference_bits": _value(bits - drawn[against], len(units)),
+            "merit_bits": with_interval(bits, len(units)),
+            "difference_bits": with_interval(bits - drawn[against], len(units)),
             "decades": [_decade(slowdowns[name], i) for i in shared],
             "long_flows_percent": _longer(slowdowns[name], slowdowns[against], shared),
             **{each: _plain(own, plain[against][each], len(units)) for each, own in plain[name].items()},
@@ -154,7 +154,7 @@ def _together(units: Sequence[Flows], measure: str, weights: NDArray[np.int64]) 
     """Return (1 + draws,) of a quantile of `PLAIN`: of slowdowns, and of times in µs."""
     decades, which = PLAIN[measure]
     slowdown, us = (
-        _quantiles([np.concatenate([each[i + more] for i in decades]) for each in units], weights)[:, which]
+        pooled_quantiles([np.concatenate([each[i + more] for i in decades]) for each in units], weights)[:, which]
         for more in (0, len(DECADES))
     )
     return slowdown, us
@@ -163,10 +163,10 @@ def _together(units: Sequence[Flows], measure: str, weights: NDArray[np.int64]) 
 def _plain(own: tuple[Floats, Floats], first: tuple[Floats, Floats], units: int) -> dict[str, Value]:
     (slowdown, us), (least, us_first) = own, first
     values = {"slowdown": slowdown, "throughput_percent": 100 * (least / slowdown - 1), "us": us}
-    return {name: _value(each, units) for name, each in (values | {"us_more": us - us_first}).items()}
+    return {name: with_interval(each, units) for name, each in (values | {"us_more": us - us_first}).items()}
 
 
-def _draws(units: int) -> NDArray[np.int64]:
+def draws(units: int) -> NDArray[np.int64]:
     """Return (1 + draws, units) how often each unit counts: once, and as often as it is drawn."""
     drawn = np.random.default_rng(0).integers(units, size=(DRAWS, units))
     counts = [np.ones(units, dtype=np.int64), *(np.bincount(each, minlength=units) for each in drawn)]
@@ -175,11 +175,11 @@ def _draws(units: int) -> NDArray[np.int64]:
 
 def _drawn(units: Sequence[Flows], decades: Sequence[int], weights: NDArray[np.int64]) -> Floats:
     """Return (1 + draws,) figures of merit; NaN where a draw has no flows of a decade."""
-    bits = [-log2(_quantiles(_of(units, i), weights)).mean(axis=1) for i in decades]
+    bits = [-log2(pooled_quantiles(_of(units, i), weights)).mean(axis=1) for i in decades]
     return np.mean(bits, axis=0) if bits else np.full(len(weights), np.nan)
 
 
-def _quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
+def pooled_quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
     """Return (weights, percentiles) of the flows of units that count so often, linear between neighbours."""
     values, unit = np.concatenate(units), np.repeat(np.arange(len(units)), list(map(len, units)))
     order = np.argsort(values, kind="stable")
@@ -204,7 +204,7 @@ def _quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
     return found
 
 
-def _value(drawn: Floats, units: int) -> Value:
+def with_interval(drawn: Floats, units: int) -> Value:
     """Return what all units say, and its interval; none for one, or for units that are all the same."""
     value, others = float(drawn[0]), drawn[1:][np.isfinite(drawn[1:])]
     spread = float(others.std()) if len(others) > 1 else math.nan

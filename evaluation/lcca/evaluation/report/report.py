@@ -7,19 +7,20 @@ machine) is only in the sections on costs.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.differences import with_condition
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
-from lcca.evaluation.report.sections.vendor import vendor
+from lcca.evaluation.report.sections.summary import summary
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, headline, score_explained
@@ -27,6 +28,7 @@ from lcca.evaluation.report.words.statements import (
     capital,
     counts,
     coverage_apart,
+    listed,
     number,
     percent,
     rules_words,
@@ -38,7 +40,6 @@ from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
-from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
@@ -68,8 +69,8 @@ def render(run_folder: Path | str) -> Path:
     figures.mkdir(exist_ok=True)
     with drawn_for(SCREEN):
         sections = make_sections(tables, figures)
-        which = which_header(tables, figures)
-    return _written(tables.folder, "report.html.j2", _context(tables, sections, which))
+        context = _context(tables, sections, which_header(tables, figures))
+    return _written(tables.folder, "report.html.j2", context)
 
 
 def render_grid(folder: Path | str) -> Path:
@@ -104,6 +105,7 @@ def _written(folder: Path, template: str, context: Json) -> Path:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         number=number,
+        code=code,
         measured=measured,
         capital=capital,
         percent=percent_or_dash,
@@ -144,28 +146,29 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     comparisons = [with_condition(each) for each in tables.comparisons]
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     ranked = any("best_rank" in policy for policy in tables.policies)
-    title = found.title if comparisons and not ranked else headline(tables.summary) or found.title
-    size = packet_bytes_of(tables.config)
-    sides = [{side: outcome(each, side, tables.policies, size) for side in "AB"} for each in comparisons]
-    rows = [each | {"measured": both} for each, both in zip(comparisons, sides, strict=True)]
+    title = (
+        found.title if comparisons and not ranked else headline(tables.summary) or measured_title(tables) or found.title
+    )
+    typed = commands(tables.summary | {"comparisons": comparisons}, tables.manifest)
     phases = tables.costs.get("phases", []) if tables.costs else []
     return {
-        "title": which["title"] if which else title,
+        "ranked": ranked,
+        "title": which["title"] if which else capital(title),
         "has_trainings": tables.has_trainings,
         "comparisons": comparisons,
         "which": which,
-        "vendor": vendor(tables) if which else None,
+        "first": summary(tables, which, found, sections, typed),
         "summary": tables.summary,
         "answer": found,
         "score_explained": score_explained(utilities)
         if (utilities := utilities_of(tables.config, tables.utilities))
         else "",
         "levels": [
-            (*level, [each for each in rows if each["level"] == name])
+            (*level, [each for each in comparisons if each["level"] == name])
             for *level, name in (LEVELS if tables.has_trainings else PAIRS)
         ],
-        "commands": commands(tables.summary | {"comparisons": comparisons}, tables.manifest),
-        "packet_bytes": None if tables.on_fabric else size,
+        "commands": typed,
+        "packet_bytes": None if tables.on_fabric else tables.packet_bytes,
         "gbps": gbps,
         "utilities": tables.utilities,
         "policies": tables.summary.get("policies", []),
@@ -183,14 +186,10 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     }
 
 
-def packet_bytes_of(config: str) -> int | None:
-    """Return the bytes of a packet, from the text of a configuration; None if it has none."""
-    try:
-        found = parse(config, "configuration")[0]
-    except InputError:
-        return None
-    size = found.get("packet_bytes") if isinstance(found, dict) else None
-    return size if isinstance(size, int) else None
+def measured_title(tables: RunTables) -> str:
+    """Return whose measures a run has that compares nothing; empty of trainings, which are to be compared."""
+    names = [] if tables.has_trainings else list(dict.fromkeys(each["id"] for each in tables.policies))
+    return f"Measures of {listed(names) if len(names) < 4 else f'{len(names)} policies'}" if names else ""
 
 
 def gbps(share: float | None, packet_bytes: int | None) -> float | None:
@@ -198,23 +197,9 @@ def gbps(share: float | None, packet_bytes: int | None) -> float | None:
     return None if share is None or packet_bytes is None else share * packet_bytes * 8e-3
 
 
-def outcome(comparison: Json, side: str, policies: Sequence[Json], packet_bytes: int | None) -> Json:
-    """Return throughput (Gb/s) and delay (µs) of one side of a comparison, "A" or "B".
-
-    Returns:
-        `gbps` and `delay_us`: of a selected policy on the test networks of all, of a signal set the mean over its
-        trainings; None for what is unknown.
-    """
-    name, whole = comparison[side], comparison["level"] == "set"
-    mine = [
-        p for p in policies if p.get("utility") == comparison["utility"] and p["signal_set" if whole else "id"] == name
-    ]
-    tests = [test for p in mine if (test := p["trained" if whole else "test"])]
-    means = {}
-    for key in ("throughput_share", "delay_us"):
-        known = [test[key] for test in tests if test.get(key) is not None]
-        means[key] = fmean(known) if known else None
-    return {"gbps": gbps(means["throughput_share"], packet_bytes), "delay_us": means["delay_us"]}
+def code(text: str) -> Markup:
+    """Return text for a page, what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def measured(test: Mapping[str, float | None], metric: Metric) -> str:

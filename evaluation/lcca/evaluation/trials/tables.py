@@ -102,6 +102,15 @@ class RunTables:
         """Text of the configuration, or empty."""
         return self.run.config_text
 
+    @cached_property
+    def packet_bytes(self) -> int | None:
+        """Bytes of a packet, as the configuration has them."""
+        try:
+            size = self.run.config.get("packet_bytes")
+        except InputError:
+            return None
+        return size if isinstance(size, int) else None
+
     @property
     def folder(self) -> Path:
         """Of the run."""

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.experiments.reading.exporting import FORMS, export_tables
+from lcca.experiments.reading.exporting import export_tables
 from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a policy.json")
     parser.add_argument("file", type=Path, nargs="?", help="of a policy: the .c file of a law to write")
-    for form in FORMS:
+    for form in NAMES:
         parser.add_argument(
             f"--{form}", type=Path, metavar="FOLDER", help=f"of a run: write its tables as {NAMES[form]} into a folder"
         )
@@ -32,12 +32,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (policies, verdicts and costs; booktabs)"}
+NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (tables of a paper, and numbers.tex)"}
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    asked = {form: folder for form in FORMS if (folder := getattr(options, form)) is not None}
+    asked = {form: folder for form in NAMES if (folder := getattr(options, form)) is not None}
     if options.what.is_dir():
         return _tables(options, asked)
     if asked:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from lcca.evaluation.report.figures.style import drawing, letters, mark, new_figure
 from lcca.evaluation.trials.metrics import Metric
@@ -19,8 +19,6 @@ from lcca.remy_plus.tuners.paraleon import Weights, host_ports
 
 PANELS = 3
 """Side by side."""
-
-LARGE = EngFormatter(sep="")
 
 
 class Ports:
@@ -154,5 +152,5 @@ def _draw_panel(ax: Axes, tables: Sequence[pd.DataFrame], name: str) -> None:
         ax.plot(
             *(each["time_us"] / 1000, values), color=look.hue, linestyle=look.dashes, linewidth=1, drawstyle="steps-pre"
         )
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}" if abs(value) < 1000 else LARGE(value))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}")
     ax.yaxis.set_major_locator(MaxNLocator(4))

@@ -92,11 +92,12 @@ def _draw_row(ax: Axes, y: int, row: Json, reach: float) -> None:
     hue, marker = VERDICT_HUES[row["verdict"]], VERDICT_MARKERS[row["verdict"]]
     if row["low"] is None or row["high"] is None:
         ax.plot([-reach, reach], [y, y], color=hue, linewidth=1, linestyle=":")
-    else:
-        ax.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
     if row["difference"] is not None:
         face = PAPER if row["verdict"] == "not settled" else hue
-        ax.plot([row["difference"]], [y], marker=marker, color=hue, markerfacecolor=face, markersize=6.5)
+        ax.plot([row["difference"]], [y], marker=marker, color=hue, markerfacecolor=face, markersize=letters(6.5))
+    if row["low"] is not None and row["high"] is not None:  # over the marker, and higher than it
+        ends = [row["low"], row["high"]]
+        ax.plot(ends, [y, y], color=INK, linewidth=1.1, marker="|", markersize=letters(9.5), markeredgewidth=1.1)
 
 
 def _reach(rows: Sequence[Json]) -> float:

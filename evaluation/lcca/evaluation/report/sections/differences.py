@@ -51,12 +51,7 @@ def forest(tables: RunTables) -> Content | None:
     """Return every comparison against its baseline."""
     if not tables.comparisons:
         return None
-    rows = forest_data([with_condition(each) for each in tables.comparisons])
-    caption = (
-        "Difference of the mean score from the baseline, in bits, with its interval "
-        f"({coverages(tables.comparisons)}). Band: equivalence margin. "
-        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
-    )
+    rows, caption = against_baseline(tables.comparisons)
     if not tables.has_trainings:
         caption += "The unit is a pair: the same trial, run with both policies."
         return Content(caption, draw_forest(rows, "Policies"), data=data_table(rows))
@@ -67,6 +62,15 @@ def forest(tables: RunTables) -> Content | None:
         "look. n is in the tables."
     )
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
+
+
+def against_baseline(comparisons: Sequence[Json]) -> tuple[list[Json], str]:
+    """Return the rows of a forest plot, and what they show."""
+    caption = (
+        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(comparisons)}). Band: "
+        "equivalence margin. ▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
+    )
+    return forest_data([with_condition(each) for each in comparisons]), caption
 
 
 def with_condition(comparison: Json) -> Json:

@@ -15,7 +15,6 @@ from lcca.evaluation.trials.tables import RunTables
 SELECTED = "Selected policies: of each signal set the training with the best validation score, on the same networks."
 TRAININGS = "Mean over trainings: all trainings of each signal set, each on the test networks of its training seed."
 BOTH = "Signal sets: mean over trainings. Below them selected policies: of each signal set the best in validation."
-EVERY = "Single trainings: each by itself."
 REPEATED = "Selected policies: of each signal set the best in validation, on networks with several seeds each."
 REPEATED_TOO = f"{REPEATED} The last table is of all trainings."
 """Whose results a section shows. What holds of one need not hold of another."""

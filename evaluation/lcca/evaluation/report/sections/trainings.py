@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.bounds.summary import WORDS
-from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panel_of, panels_by_utility
-from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content
+from lcca.evaluation.report.figures.style import INK, drawing, legend_below, mark_of, panel_of, panels_by_utility
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content
 from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
 
@@ -178,12 +179,12 @@ def learning(tables: RunTables) -> Content | None:
     if not curves:
         return None
     caption = (
-        "Training score (bits) after each step against the packets simulated so far; "
-        f"{len(curves)} trainings, a line each. The training networks change from step to step, so small differences "
-        "between steps mean nothing."
+        "Training score (bits) after each step against the packets simulated so far: mean over the training seeds of a "
+        f"signal set, with its 95 % interval; {len(curves)} trainings. The training networks change from step to step, "
+        "so small differences between steps mean nothing."
     )
-    figure, data = draw_learning(curves, tables.groups), pd.concat(curves, ignore_index=True)
-    return Content(caption, figure, population=EVERY, data=data)
+    means = pd.concat(learning_means(curves), ignore_index=True)
+    return Content(caption, draw_learning(curves, tables.groups), population=TRAININGS, data=means)
 
 
 def learning_data(tables: RunTables) -> list[pd.DataFrame]:
@@ -208,28 +209,48 @@ def _panel(curve: pd.DataFrame) -> str:
     return panel_of({str(key): value for key, value in curve.iloc[0].items()})
 
 
+def learning_means(curves: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return a table per utility, trainer and signal set: the mean score over training seeds, by packets simulated.
+
+    Columns: those of `learning_data` without `training_seed`, and the ends of the score's 95 % interval, `low` and
+    `high`. A training that has ended keeps its last score, one that has none yet is left out.
+    """
+    found: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for curve in curves:
+        found.setdefault((_panel(curve), str(curve["group"].iloc[0])), []).append(curve)
+    return [_mean(own) for own in found.values()]
+
+
+def _mean(curves: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    ends = [curve["packets"].iloc[[0, -1]] for curve in curves]
+    packets = np.linspace(min(each.iloc[0] for each in ends), max(each.iloc[1] for each in ends), MOST_DOTS)
+    after = [np.searchsorted(curve["packets"], packets, side="right") for curve in curves]
+    scores = [np.append(np.nan, curve["score"])[at] for curve, at in zip(curves, after, strict=True)]
+    rows = pd.DataFrame([t_interval(each) for each in np.transpose(scores)], columns=["score", "low", "high"])
+    whose = {key: curves[0][key].iloc[0] for key in ("utility", "trainer", "group") if key in curves[0]}
+    return pd.DataFrame(whose | {"packets": packets}).join(rows)
+
+
 @drawing
 def draw_learning(curves: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figure:
-    """Draw one panel per utility and trainer; the colour is the signal set, a line is a training seed."""
-    figure, axes = panels_by_utility(map(_panel, curves), 3.2)
+    """Draw one panel per utility and trainer; a line is a signal set, the mean over its training seeds."""
+    means = learning_means(curves)
+    figure, axes = panels_by_utility(map(_panel, means), 3.2)
     for panel, ax in axes.items():
-        _draw_curves(ax, [curve for curve in curves if _panel(curve) == panel], groups)
+        _draw_means(ax, [mean for mean in means if _panel(mean) == panel], groups)
+    legend_below(figure, max(axes.values(), key=lambda ax: len(ax.get_legend_handles_labels()[1])), 4)
     return figure
 
 
-def _draw_curves(ax: Axes, curves: Sequence[pd.DataFrame], groups: Sequence[str]) -> None:
-    labelled: set[str] = set()
-    for curve in curves:
-        group = str(curve["group"].iloc[0])
+def _draw_means(ax: Axes, means: Sequence[pd.DataFrame], groups: Sequence[str]) -> None:
+    for mean in means:
+        group, packets = str(mean["group"].iloc[0]), mean["packets"] / 1e6
         mark = mark_of(group, groups)
+        ax.fill_between(packets, mean["low"], mean["high"], color=mark.hue, alpha=0.2, linewidth=0, step="post")
         look: Any = {"color": mark.hue, "linestyle": mark.dashes, "marker": mark.marker, "markersize": 4}
-        look |= {"drawstyle": "steps-post", "markevery": [-1], "label": None if group in labelled else group}
-        ax.plot(curve["packets"] / 1e6, curve["score"], **look, alpha=0.85)
-        labelled.add(group)
-    scores = pd.concat(curves)["score"].to_numpy()
+        ax.plot(packets, mean["score"], **look, drawstyle="steps-post", markevery=[-1], label=group)
+    scores = pd.concat(means)["score"].to_numpy()
     floor, top = float(np.nanpercentile(scores, 5)), float(np.nanmax(scores))
     pad = max(0.1 * (top - floor), 0.02)
-    ax.set_ylim(floor - pad, top + pad)
-    ax.set_xlim(left=0)
+    ax.set(xlim=(0, None), ylim=(floor - pad, top + pad))
     ax.set(xlabel="packets simulated in training, millions", ylabel="training score, bits")
-    ax.legend(loc="lower right")

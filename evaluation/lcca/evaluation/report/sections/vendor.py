@@ -1,6 +1,6 @@
-"""The first two pages of a report on headers on a fabric, for who builds the switches: what to take, and its worth.
+"""The summary of a report on headers on a fabric, for who builds the switches: what to take, and its worth.
 
-All of it is read from summary.json, the configuration and the costs; nothing is computed but sums and words.
+All of it is read from summary.json and the configuration; nothing is computed but words.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Places = Mapping[str, Sequence[FabricScenario]]
 
 
 def vendor(tables: RunTables) -> Json | None:
-    """Return the summary: `question`, `answers` (statements) and `parts`; None but for headers on a fabric."""
+    """Return `question`, `answers` (statements) and `parts` of the summary; None but for headers on a fabric."""
     benefits = tables.summary.get("net_benefit")
     if not benefits or not benefits["rows"] or not tables.on_fabric:
         return None
@@ -59,9 +59,9 @@ def vendor(tables: RunTables) -> Json | None:
     untested = _untested(benefits["packet_bytes"], trained, others)
     apart = [Statement("not settled", f"{each}.") for each in disagreements(rows)]
     return {
-        "question": _question(benefits, [scenario for met in trained.values() for scenario in met]),
+        "question": header_question(benefits, [scenario for met in trained.values() for scenario in met]),
         "answers": [*(recommendation(benefits, choice) for choice in choices), *apart],
-        "parts": [*parts, _bytes_and_state(rows), _cost(tables), untested],
+        "parts": [*parts, _bytes_and_state(rows), untested],
     }
 
 
@@ -95,7 +95,8 @@ def _more(rows: Sequence[Json]) -> str:
     return f"{about}{said} more training seed{'' if most == 1 else 's'}"
 
 
-def _question(benefits: Json, scenarios: Sequence[FabricScenario]) -> str:
+def header_question(benefits: Json, scenarios: Sequence[FabricScenario]) -> str:
+    """Return what a campaign of headers asks, and for which traffic where that is known."""
     names = list(dict.fromkeys(row["header"] for row in benefits["rows"]))
     which = f"Which of the headers {listed(names)} is" if len(names) > 1 else f"Is the header {names[0]}"
     where = f", for {_traffic(scenarios)}, on {_switches(scenarios)}" if scenarios else ""
@@ -170,14 +171,6 @@ def _bytes_and_state(rows: Sequence[Json]) -> Part:
     head = ["Header", "Bytes on data, one hop", "Bytes on ACKs", "State of a port, bits", "Operations on a packet"]
     text = "What a port needs beyond queues, byte counters and clocks; lcca show header NAME has the fields."
     return Part("Bytes and switch state", text, Table("", head, cells))
-
-
-def _cost(tables: RunTables) -> Part:
-    seeds = max(row["net_set"]["n"] for row in tables.summary["net_benefit"]["rows"])
-    phases = (tables.costs or {}).get("phases", [])
-    trials, cpu = (sum(each.get(key) or 0 for each in phases) for key in ("trials", "cpu_s"))
-    done = f"{seeds:,} training seeds, {len(tables.policies):,} trainings"
-    return Part("What this took", f"{done}, {trials:,} trials, {cpu:,.0f} CPU s." if phases else f"{done}.")
 
 
 def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:

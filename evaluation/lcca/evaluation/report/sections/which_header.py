@@ -77,7 +77,7 @@ def pareto(tables: RunTables) -> Content | None:
     sure = coverage([pair for choice in benefits["choices"] for pair in choice["pairs"]])
     caption = (
         f"Net benefit: difference of the score from {benefits['baseline']} in bits, mean over training seeds, the "
-        f"header's bytes charged on packets of {benefits['packet_bytes']} bytes, with its interval ({sure}), "
+        f"header's bytes charged on packets of {benefits['packet_bytes']:,} bytes, with its interval ({sure}), "
         "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
         "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
         "training seeds for an interval. Headers of equal size are drawn side by side."
@@ -277,8 +277,8 @@ def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
         "(`required_percent`); the cost of hardware is to be put there."
     )
     yield (
-        f"Bytes are charged on packets of {benefits['packet_bytes']} bytes: each packet takes that much longer on the "
-        "link. The cost is larger for shorter packets."
+        f"Bytes are charged on packets of {benefits['packet_bytes']:,} bytes: each packet takes that much longer on "
+        "the link. The cost is larger for shorter packets."
     )
     yield (
         "The selected policies were validated in ns-3 (see below)."

@@ -13,6 +13,9 @@ from lcca.evaluation.trials import layout
 
 Json = dict[str, Any]
 
+OPEN = "What is open"
+"""So begins the purpose of commands that settle the rest."""
+
 MOST_TRAINING_SEEDS = 1000
 """That a campaign may have."""
 
@@ -64,7 +67,7 @@ def _settling(summary: Json, config: str) -> tuple[Command, ...]:
     asked = [f"{seeds:,} training seeds" if seeds else "", f"{pairs:,} pairs" if pairs else ""]
     ahead = " and ".join(filter(None, asked))
     purpose = (
-        f"What is open, settled with at most {ahead} by the forecasts; the first line says what that costs. Trainings "
+        f"{OPEN}, settled with at most {ahead} by the forecasts; the first line says what that costs. Trainings "
         "that are done are taken from results/training-cache"
     )
     return (Command(purpose, (f"{line} --plan", line)),)

@@ -1,0 +1,218 @@
+"""The first two pages of a report: question, answer, figure, what it means, how sure it is, its cost, what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.report.figures.forest import draw_forest
+from lcca.evaluation.report.figures.saving import inline_svg
+from lcca.evaluation.report.sections.differences import against_baseline
+from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
+from lcca.evaluation.report.sections.vendor import Part, header_question, vendor
+from lcca.evaluation.report.words.commands import OPEN, Command
+from lcca.evaluation.report.words.headline import Answer, Statement, best_of
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.settling.intervals import positive_interval, t_interval
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
+from lcca.evaluation.trials.tables import RunTables, group_of
+from lcca.inputs.units import PACKET_BYTES
+
+Json = dict[str, Any]
+
+MOST = 8
+"""Statements, and names in a question; what is left out of them is in the appendix."""
+
+BETTER_FIRST = ("better", "worse", "equivalent", "not settled")
+
+PLAIN = (
+    *(FABRIC_TRIALS[name] for name in ("slowdown_mean", "slowdown_p99")),
+    replace(FABRIC_TRIALS["fct_p99_us"], unit="µs", scale=1.0, digits=1),
+    replace(FABRIC_TRIALS["goodput_gbps"], digits=2),
+)
+"""What an operator of a fabric asks for."""
+
+
+def summary(
+    tables: RunTables, which: Json | None, answer: Answer, sections: Sequence[Section], typed: Sequence[Command]
+) -> Json | None:
+    """Return the summary of a run that compared something; None of any other.
+
+    Args:
+        tables: the run.
+        which: its section on headers, if it has any.
+        answer: its comparisons in words.
+        sections: all others.
+        typed: its commands.
+
+    Returns:
+        `question`; `answers`, statements; `moved`, the section whose figure and tables stand here, or `svg`, `caption`
+        and `population`, whose results these are; `parts` (`Part`), each with a title.
+    """
+    if not tables.comparisons or "questions" in tables.summary:
+        return None
+    took, left = Part("What this took", _took(tables)), Part("What it would take", _left(tables, typed))
+    if (headers := vendor(tables)) is not None:
+        question, answers, parts = headers["question"], headers["answers"], headers["parts"]
+    else:
+        question, answers = _question(tables), _answers(tables, which, answer)
+        parts = [*_means(tables), Part("How sure this is", _sure(tables))]
+    found: Json = {"question": question, "answers": answers, "parts": [*parts, took, left]}
+    if which:
+        return found | {key: which[key] for key in ("svg", "caption", "population")}
+    if tables.has_trainings:
+        rows, caption = against_baseline(tables.leading_comparisons)
+        found["population"] = TRAININGS if rows[0]["level"] == "set" else SELECTED
+        return found | {"svg": inline_svg(draw_forest(rows), "summary", caption), "caption": caption}
+    drawn = {section.name: section for section in sections}
+    return found | {"moved": drawn.get("ranking") or drawn.get("forest")}
+
+
+def _question(tables: RunTables) -> str:
+    found, leading = tables.summary, tables.leading_comparisons
+    if benefits := found.get("net_benefit"):
+        return header_question(benefits, [])
+    place = found.get("scenario") or found.get("benchmark")
+    networks = f" on {found['topology']} networks" if "topology" in found else ""
+    where = f" on {place}" if place else networks
+    if any("best_rank" in each for each in tables.policies):
+        return f"Which of {_some([each['id'] for each in tables.policies])} is best{where}?"
+    if found.get("kind") == "tune":
+        return f"Is {found['policy']} better with tuned parameters than with its own{where}?"
+    contenders, rivals = (_some(list(dict.fromkeys(each[side] for each in leading))) for side in "BA")
+    if leading[0]["level"] == "set":
+        return f"Do policies learn more from the signals {contenders} than from {rivals}?"
+    return f"{'Is' if len(leading) == 1 else 'Are'} {contenders} better than {rivals}{where}?"
+
+
+def _some(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= MOST else f"{', '.join(names[:MOST])} and {len(names) - MOST} others"
+
+
+def _answers(tables: RunTables, which: Json | None, answer: Answer) -> list[Statement]:
+    if which:
+        return list(which["statements"])
+    if ranked := [each for each in tables.policies if "best_rank" in each]:
+        first = [each for each in ranked if each["best_rank"] == 1]
+        return [Statement("better" if len(first) == 1 else "not settled", f"{capital(best_of(ranked))}.")]
+    found = sorted(answer.sets or answer.policies, key=lambda each: BETTER_FIRST.index(each.verdict))
+    more = f"{len(found) - MOST} more comparisons are below."
+    return [*found[:MOST], *([Statement("not settled", more)] if len(found) > MOST else [])]
+
+
+# --- what it means
+
+
+def _means(tables: RunTables) -> Iterator[Part]:
+    """Yield throughput and times of contenders, and the values that a tuning came to."""
+    trials, metrics = _trials(tables), _metrics(tables)
+    metrics = [each for each in metrics if each.name in trials and trials[each.name].notna().any()]
+    if metrics:
+        base = dict.fromkeys(_called(tables, each, "A") for each in tables.leading_comparisons)
+        yield _table(tables, trials, metrics, next(iter(base)) if len(base) == 1 else "")
+    if values := [(each["id"], each["parameters"]) for each in tables.policies if each.get("parameters")]:
+        names = list(dict.fromkeys(name for _, own in values for name in own))
+        rows = [[name, *(_value(own.get(name)) for _, own in values)] for name in names]
+        yield Part("Tuned values", "", Table("", ["Parameter", *(name for name, _ in values)], rows))
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _trials(tables: RunTables) -> pd.DataFrame:
+    """Return the trials of contenders: who ran them, and in which unit; one training seed, else one trial, is one."""
+    if tables.has_trainings:
+        rows = [
+            trials.assign(who=_name(tables, group_of(policy), policy["utility"]), unit=policy["training_seed"])
+            for policy, trials in tables.trials_by_policy()
+            if policy["training_seed"] is not None
+        ]
+        return pd.concat(rows) if rows else pd.DataFrame()
+    trials = tables.run.rows(tables.comparisons[0]["phase"])
+    return trials.assign(who=trials["policy"], unit=trials["network"].astype(str) + "/" + trials["seed"].astype(str))
+
+
+def _name(tables: RunTables, name: str, utility: str) -> str:
+    return f"{name} (utility {utility})" if len(tables.utilities) > 1 and tables.has_trainings else name
+
+
+def _called(tables: RunTables, comparison: Mapping[str, Any], side: str) -> str:
+    return _name(tables, comparison[side], comparison["utility"])
+
+
+def _metrics(tables: RunTables) -> Sequence[Metric]:
+    if tables.on_fabric:
+        return PLAIN
+    share, size = NETWORK_TRIALS["throughput_share"], tables.packet_bytes or PACKET_BYTES
+    gbps = replace(share, label="throughput", unit="Gb/s", scale=1 / (8e-3 * size), digits=2)
+    return gbps, replace(NETWORK_TRIALS["delay_us"], digits=2)
+
+
+def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], base: str) -> Part:
+    """Return means of contenders, and their differences from the baseline over the units that both have."""
+    columns, order = {}, list(dict.fromkeys(trials["who"]))
+    if ranked := [each["id"] for each in tables.policies if "best_rank" in each]:
+        order.sort(key=lambda name: ranked.index(name) if name in ranked else len(ranked))
+    for metric in metrics:
+        values = trials.pivot_table(index="unit", columns="who", values=metric.name) / metric.scale
+        form, least = f"{{:,.{metric.digits}f}}", metric.least / metric.scale
+        cells = {name: interval(*positive_interval(values[name], least=least), form) for name in values}
+        columns[capital(metric.head)] = [cells.get(name, "–") for name in order]
+        if base in values:
+            more = {name: t_interval(values[name] - values[base]) for name in values if name != base}
+            form = f"{{:+,.{metric.digits}f}}"
+            words = [interval(*more[name], form) if name in more else "" for name in order]
+            columns[f"Δ {metric.head}"] = [each.replace("-", "−") for each in words]
+    rows = list(zip(order, *columns.values(), strict=True))
+    unit = "training seeds" if tables.has_trainings else "trials"
+    text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself."
+    text += f" Δ: difference from {base} over the same {unit}." if base else ""
+    text += "" if tables.on_fabric else f" Gb/s: packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
+    return Part("What it means", text, Table("", ["", *columns], rows))
+
+
+# --- how sure, at what cost, what is left
+
+
+def _sure(tables: RunTables) -> str:
+    leading = tables.leading_comparisons
+    n = counts(*(choose(each["n"] for each in leading) for choose in (min, max)))
+    unit = "training seeds" if leading[0]["level"] == "set" else "pairs, each the same trial run with both policies"
+    margins = sorted({each["margin"] for each in leading})
+    margin = f"±{margins[0]:.3f} bits" if len(margins) == 1 else "the margins"
+    settled = sum(each["verdict"] != "not settled" for each in leading)
+    of = f"{settled} of {len(leading)} comparisons settled" if len(leading) > 1 else "One comparison"
+    text = (
+        f"{of}, over {n} {unit}. Intervals hold with {coverages(leading).partition(': ')[2]}, whenever a run stops; "
+        f"differences within {margin} count as equivalent."
+    )
+    if any("best_rank" in each for each in tables.policies):
+        text += f" Ranks hold together with {percent(100 * (1 - tables.summary['alpha']), signed=False)}."
+    return f"{text} All of this is of these networks and loads alone."
+
+
+def _took(tables: RunTables) -> str:
+    """Return training seeds, trainings, trials and CPU time, as far as they are known."""
+    seeds = {each["training_seed"] for each in tables.policies if each.get("training_seed") is not None}
+    done = [f"{len(seeds):,} training seeds, {len(tables.policies):,} trainings"] if seeds else []
+    if phases := (tables.costs or {}).get("phases", []):
+        trials, cpu = (sum(each.get(key) or 0 for each in phases) for key in ("trials", "cpu_s"))
+        done.append(f"{trials:,} trials, {cpu:,.0f} CPU s")
+    return f"{', '.join(done) or 'Not recorded'}."
+
+
+def _left(tables: RunTables, typed: Sequence[Command]) -> str:
+    """Return what settles the rest by the forecasts."""
+    if found := [each for each in typed if each.purpose.startswith(OPEN)]:
+        return f"{found[0].purpose.partition(';')[0]}: `{found[0].lines[-1]}`"
+    opened = [each for each in tables.comparisons if each["verdict"] == "not settled"]
+    if not opened:
+        return "Nothing: every comparison is settled."
+    likely = [each["likely_n"] or (2 * each["n"], 2 * each["n"]) for each in opened]
+    ends = counts(*(max(each) for each in zip(*likely, strict=True)))
+    return f"{len(opened)} comparisons are open; by the forecasts {ends} pairs settle them (`--trials`)."
