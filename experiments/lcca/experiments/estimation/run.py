@@ -37,7 +37,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import head
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.json_values import finite, finite_values
-from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 
 

@@ -6,25 +6,22 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.experiments.reading.exporting import FORMS, export_tables
-from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
-from lcca.remy_plus.files import lawc, policyfile
-from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.law import Law
 
 EXAMPLES = """\
   lcca export results/quickstart/0123456789ab --csv tables
   lcca export results/quickstart/0123456789ab --latex paper/tables --parquet data
   lcca export configs/policies/law-e2e.json law.c"""
 
+NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (policies, verdicts and costs; booktabs)"}
+"""The forms of `lcca.experiments.reading.exporting.FORMS`, as help calls them."""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a policy.json")
     parser.add_argument("file", type=Path, nargs="?", help="of a policy: the .c file of a law to write")
-    for form in FORMS:
+    for form in NAMES:
         parser.add_argument(
             f"--{form}", type=Path, metavar="FOLDER", help=f"of a run: write its tables as {NAMES[form]} into a folder"
         )
@@ -32,12 +29,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (policies, verdicts and costs; booktabs)"}
-
-
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    asked = {form: folder for form in FORMS if (folder := getattr(options, form)) is not None}
+    asked = {form: folder for form in NAMES if (folder := getattr(options, form)) is not None}
     if options.what.is_dir():
         return _tables(options, asked)
     if asked:
@@ -48,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
 def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
     if not asked or options.file is not None:
         raise InputError(f"{options.what}: a folder; say where its tables go, as in --csv tables")
+    from lcca.experiments.reading.exporting import export_tables
+    from lcca.experiments.reading.fabric_runs import load_run
+
     found = load_run(options.what)
     files = [file for form, folder in asked.items() for file in export_tables(found, folder, form)]
     if options.json:
@@ -58,6 +55,11 @@ def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
 
 
 def _policy(options: argparse.Namespace) -> int:
+    from lcca.inputs.files import write_atomically
+    from lcca.remy_plus.files import lawc, policyfile
+    from lcca.remy_plus.policies.fabric_law import FabricLaw
+    from lcca.remy_plus.policies.law import Law
+
     if options.file is None:
         raise InputError(f"{options.what}: name the file to write, as in lcca export law.json law.c")
     if options.file.exists():
