@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from lcca.cli.commands import COMMANDS, GROUPS, load
-from lcca.cli.streams import results_alone
+from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
     try:
         _write_any_text()
-        with results_alone():
+        with said_at_once(), results_alone():
             return _main(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # before the command began
         return _fail("stopped", 130)
