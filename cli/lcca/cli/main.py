@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import NoReturn
 
 from lcca.cli.commands import COMMANDS, GROUPS, load
 from lcca.cli.streams import results_alone, said_at_once
@@ -31,6 +32,13 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong, as all other errors are said."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
+
+
 class _Grouped(argparse.HelpFormatter):
     """Lists commands under the names of their groups."""
 
@@ -41,7 +49,7 @@ class _Grouped(argparse.HelpFormatter):
 
 def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Return the command line: all commands by name, and the options of those whose modules are given."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
         epilog="Start with:  lcca sweep configs/quickstart.yaml",

@@ -54,7 +54,9 @@ def inches(text: str) -> float:
     found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?)(in|mm|cm|pt)", text)
     width = float(found[1]) * INCHES[found[2]] if found else 0
     if not 1 <= width <= 40:
-        raise argparse.ArgumentTypeError(f"{text[:40]}: must be a width of 1 to 40 inches, as in 3.33in or 85mm")
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]}: must be a width with its unit, from 1in to 40in, as in 3.33in or 85mm"
+        )
     return width
 
 

@@ -1,0 +1,35 @@
+"""Messages that users of 0.1 found poor: each names what to do, in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from ..conftest import RunCommand
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+SPACE, LEAF, VEGAS = (
+    str(CONFIGS / name) for name in ("networks/default.yaml", "fabric/leaf-spine.yaml", "tuning/vegas.yaml")
+)
+MESSAGES = {
+    ("evaluate", "my.py", "--on", SPACE): "name the class in it, as in my.py:Mine",
+    ("show", "policy", SPACE): "a YAML file, and no policy",
+    ("compare", "dctcp", "hpcc", "--on", SPACE): "or a fabric scenario",
+    ("rank", "dctpc", "hpcc", "--on", LEAF): "did you mean 'dctcp'?",
+    ("rank", "dctpc", "aimd", "--on", SPACE): "did you mean 'dctcp'?",
+    ("compare", "aimd", "rcp", "--on", str(CONFIGS / "quickstart.yaml")): "this is a campaign, and no place",
+    ("sweep", SPACE): "this is a network space, not a campaign",
+    ("compare", "dctcp", "hpcc", "--on", LEAF, "--set", "workload.load=1.9"): "it may ask for 0.526",
+    ("tune", VEGAS, "--set", "tuner.networks=8"): "--set tuner.race.first_look=4 is",
+    ("show", "signal", "rtt"): "did you mean 'rtt_ratio'?",
+    ("plot", "run", "--figure", "all", "--width", "8"): "a width with its unit",
+    ("evaluate", "aimd", "--on", SPACE, "--seeds", "0"): "must be at least 1, got 0; see lcca evaluate --help",
+    ("evaluate", "aimd", "--on"): "expected one argument; see lcca evaluate --help",
+}
+
+
+@pytest.mark.parametrize("words", MESSAGES, ids=" ".join)
+def test_a_mistake_is_answered_by_what_to_do(words: tuple[str, ...], lcca: RunCommand) -> None:
+    answer = lcca(*words)
+    assert answer.status == 2 and answer.out == ""
+    assert MESSAGES[words] in answer.err
+    assert len(answer.err.splitlines()) == 1, "one line"
