@@ -28,7 +28,11 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("words", MESSAGES, ids=" ".join)
-def test_a_mistake_is_answered_by_what_to_do(words: tuple[str, ...], lcca: RunCommand) -> None:
+def test_a_mistake_is_answered_by_what_to_do(
+    words: tuple[str, ...], lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text("class Mine: ...\n")
     answer = lcca(*words)
     assert answer.status == 2 and answer.out == ""
     assert MESSAGES[words] in answer.err
