@@ -37,3 +37,22 @@ def test_a_mistake_is_answered_by_what_to_do(
     assert answer.status == 2 and answer.out == ""
     assert MESSAGES[words] in answer.err
     assert len(answer.err.splitlines()) == 1, "one line"
+
+
+SPELT = {
+    "compare a b --space x --pairs 9": "compare a b --on x --trials 9",
+    "compare a b --fabric=x --seeds 9": "compare a b --on=x --trials 9",
+    "rank a b --fabric x --seeds 9": "rank a b --on x --trials 9",
+    "rank a b --bench x --networks 9": "rank a b --on x --trials 9",
+    "evaluate a --networks x --seeds 9": "evaluate a --on x --seeds 9",
+    "bound --space x": "evaluate --bound --on x",
+    "agree a --space x": "evaluate --simulator both a --on x",
+}
+
+
+@pytest.mark.parametrize("before", SPELT)
+def test_an_old_spelling_works_and_says_the_new_one(before: str, lcca: RunCommand) -> None:
+    now, of_now = lcca(*before.split()), lcca(*SPELT[before].split())
+    assert now.err == f"lcca: this is now spelt lcca {SPELT[before]}\n{of_now.err}"
+    assert (now.status, now.out) == (of_now.status, of_now.out)
+    assert "spelt" not in of_now.err

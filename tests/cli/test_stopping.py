@@ -15,13 +15,9 @@ import pytest
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 STOPPING = "lcca: stopping; a second Ctrl-C ends at once\n"
 NETWORKS = ("compare", "aimd", "fixed-window:20", "--on", CONFIGS / "networks/default.yaml", "--trials", 100_000)
-FABRIC = ("compare", "dcqcn", "hpcc", "--on", CONFIGS / "fabric/leaf-spine.yaml")
 RUNS = {
     "compare": NETWORKS,
-    "compare in processes": (*NETWORKS, "--executor", "processes"),
-    "compare on a fabric": FABRIC,
     "sweep with two trainings": ("sweep", CONFIGS / "quickstart.yaml", "--trainings", 2),
-    "tune": ("tune", CONFIGS / "tuning/dcqcn.yaml"),
     "study": ("study", CONFIGS / "fabric/study.yaml"),
 }
 BUSY = """

@@ -184,7 +184,8 @@ def print_costs(options: argparse.Namespace, costs: Costs) -> None:
         print(f"tried: {costs.tried} {next(iter(costs.ends.values())).unit}")
     for words, each in costs.ends.items():
         cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
-        print(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores")
+        by = f" (by {each.by})" if each.by else ""
+        print_visible(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores{by}")
 
 
 def report_failures(errors: list[str]) -> int:

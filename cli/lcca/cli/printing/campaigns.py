@@ -52,7 +52,7 @@ def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, 
         (each["scenario"], str(each["contenders"]), str(each["comparisons"]), *(f"{each[key]:.3g}" for key in costs))
         for each in found
     ]
-    print_table(Table(f"{name}: CPU seconds by scenario, without tunings and trainings", head, rows))
+    print_table(Table(f"{name}: CPU seconds by scenario (at most by pairs), without tunings and trainings", head, rows))
     ends = [(name, words, each) for name, costs in made.items() for words, each in costs.ends.items()]
     if ends:
         rows = [(name, words, f"{each.count:,} {each.unit}", f"{each.cpu_s:.3g}") for name, words, each in ends]
