@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO, cast
 
@@ -49,37 +49,35 @@ def said_at_once() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # Python lets no other one hear of signals
         yield
         return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
     once = threading.Lock()
 
     def say() -> None:
         if once.acquire(blocking=False):
             os.write(2, b"lcca: stopping; a second Ctrl-C ends at once\n")
 
+    def listen() -> None:
+        heard = 0
+        while number := os.read(reader, 1):  # of a signal, until the other end is closed
+            heard += number[0] == signal.SIGINT
+            if heard > 1:
+                os._exit(130)
+            if heard:
+                say()
+        os.close(reader)
+
     def interrupt(*_: object) -> None:
         say()
         raise KeyboardInterrupt
 
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
     before, handler = signal.set_wakeup_fd(writer, warn_on_full_buffer=False), signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)
-    threading.Thread(target=_listen, args=(reader, say), daemon=True).start()
+    threading.Thread(target=listen, daemon=True).start()
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         signal.set_wakeup_fd(before)
         os.close(writer)
-
-
-def _listen(reader: int, say: Callable[[], None]) -> None:
-    """Read numbers of signals until the other end is closed."""
-    heard = 0
-    while number := os.read(reader, 1):
-        heard += number[0] == signal.SIGINT
-        if heard > 1:
-            os._exit(130)
-        if heard:
-            say()
-    os.close(reader)

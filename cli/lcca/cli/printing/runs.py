@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from rich.markup import escape
-from rich.table import Table
 
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
+from lcca.evaluation.report.words.table import Table
 from lcca.experiments.reading.difference import PLACE, SIDES, RunDifference
 from lcca.experiments.reading.listing import RunLine
 
 
 def print_runs(found: list[RunLine]) -> None:
     """Print a line per run."""
-    table = Table()
-    for name in ("folder", "kind", "name", "state", "changed", "CPU time", "trials", "found"):
-        table.add_column(name, justify="right" if name in ("CPU time", "trials") else "left", overflow="fold")
-    for line in found:
-        changed = datetime.fromtimestamp(line.changed).strftime("%Y-%m-%d %H:%M")
-        words = (line.folder, line.kind, line.name, line.state, changed, _cpu_time(line.cpu_s), f"{line.trials:,}")
-        table.add_row(*(escape(str(word)) for word in (*words, line.headline)))
-    wide_console().print(table)
+    head = ("folder", "kind", "name", "state", "changed", "CPU time", "trials", "found")
+    rows = [
+        (
+            *(str(line.folder), line.kind, line.name, line.state),
+            datetime.fromtimestamp(line.changed).strftime("%Y-%m-%d %H:%M"),
+            *(_cpu_time(line.cpu_s), f"{line.trials:,}", line.headline),
+        )
+        for line in found
+    ]
+    print_table(Table("", head, rows, {*head} - {"CPU time", "trials"}))
 
 
 def _cpu_time(seconds: float) -> str:
@@ -36,26 +37,19 @@ def _cpu_time(seconds: float) -> str:
 
 def print_difference(found: RunDifference, first: str, second: str) -> None:
     """Print in what two runs differ, under their names."""
-    runs = (first, second)
-    if len(found.config):
-        _print("configuration, where it differs", ("key", *runs), found.config.itertuples(index=False))
-    else:
-        print("the configurations are the same")
-    if len(found.verdicts):
-        _print(
-            "comparisons, difference in bits", ("comparison", *runs), map(_verdicts, found.verdicts.to_dict("records"))
-        )
-    if len(found.costs):
-        _print("costs", ("phase", *runs), map(_costs, found.costs.to_dict("records")))
-
-
-def _print(title: str, heads: Sequence[str], rows: Any) -> None:
-    table = Table(title=title)
-    for head in heads:
-        table.add_column(escape(head), overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(_text(each)) for each in row))
-    wide_console().print(table)
+    for title, column, rows in (
+        (
+            "configuration, where it differs",
+            "key",
+            [tuple(map(_text, row)) for row in found.config.itertuples(index=False)],
+        ),
+        ("comparisons, difference in bits", "comparison", list(map(_verdicts, found.verdicts.to_dict("records")))),
+        ("costs", "phase", list(map(_costs, found.costs.to_dict("records")))),
+    ):
+        if rows:
+            print_table(Table(title, (column, first, second), rows, left=3))
+        elif column == "key":
+            print("the configurations are the same")
 
 
 def _text(value: Any) -> str:
