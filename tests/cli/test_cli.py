@@ -66,7 +66,7 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
         (("rank", "aimd", "--on", "x", "--rule", "alpha=small"), "--rule: alpha: could not convert"),
         (
             ("plot", ".", "--figure", "forest", "--width", "3.33"),
-            "--width: 3.33: must be a width of 1 to 40",
+            "--width: 3.33: must be a width with its unit",
         ),
         (("sweep", "TINY", "--set", "test.block=99999999999999"), "test.block: must be <= 1e+06"),
         (("sweep", "TINY", "--set", "validation.networks=99999999999999"), "validation.networks: must be <= 1e+06"),
