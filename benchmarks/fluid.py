@@ -27,7 +27,7 @@ from lcca.evaluation.estimation.control import best_per_trial
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trial, run_fluid_trial
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.fabric.fluid import FABRIC, FLUID
+from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.signal_sets.load import resolve
 
 FABRICS: dict[str, dict[str, Any]] = {

@@ -9,15 +9,19 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import NoReturn
 
 from lcca.cli.commands import COMMANDS, GROUPS, load
-from lcca.cli.streams import results_alone
+from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
 
+_COMMANDS_BEFORE = {"bound": ("evaluate", "--bound"), "agree": ("evaluate", "--simulator", "both")}
+_OPTIONS_BEFORE = {"--space": "--on", "--fabric": "--on", "--bench": "--on", "--pairs": "--trials"}
 _BROKEN = "the installation is broken: {}; see `lcca check`"
 
 
@@ -31,6 +35,13 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong, as all other errors are said."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
+
+
 class _Grouped(argparse.HelpFormatter):
     """Lists commands under the names of their groups."""
 
@@ -41,7 +52,7 @@ class _Grouped(argparse.HelpFormatter):
 
 def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Return the command line: all commands by name, and the options of those whose modules are given."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
         epilog="Start with:  lcca sweep configs/quickstart.yaml",
@@ -62,10 +73,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
     try:
         _write_any_text()
-        with results_alone():
-            return _main(sys.argv[1:] if arguments is None else list(arguments))
+        with said_at_once(), results_alone():
+            return _main(_as_now(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:  # before the command began
         return _fail("stopped", 130)
+
+
+def _as_now(before: Sequence[str]) -> list[str]:
+    """Return words as commands and options are spelt now, and say so of those that were spelt otherwise."""
+    words = [*_COMMANDS_BEFORE.get(before[0], before[:1]), *before[1:]] if before else []
+    if words[:1] and words[0] in ("evaluate", "compare", "rank"):
+        of_fabric = words[0] == "compare" or "--fabric" in words
+        for i, word in enumerate(words):
+            option, equals, value = word.partition("=")
+            number = (value if equals else "".join(words[i + 1 : i + 2])).isdigit()
+            now = {"--networks": "--trials" if number else "--on"} | ({"--seeds": "--trials"} if of_fabric else {})
+            words[i] = (_OPTIONS_BEFORE | now).get(option, option) + equals + value
+    if words != [*before]:
+        print(printable(f"lcca: this is now spelt lcca {shlex.join(words)}"), file=sys.stderr)
+    return words
 
 
 def _main(given: Sequence[str]) -> int:

@@ -257,12 +257,13 @@ class Experiment:
         rows = pd.concat(parts, ignore_index=True) if self.reduce is None else pd.DataFrame()
         return Found(rows, answers, done, reached, not reached and most is not None and done < most)
 
-    def costs(self, jobs: int, first_look: int | None = None) -> Costs:
+    def costs(self, jobs: int, first_look: int | None = None, by: str = "") -> Costs:
         """Run a few trials, and return what all of them cost by what these have cost.
 
         Args:
             jobs: threads.
             first_look: blocks before anything is said; None where there are no looks.
+            by: what sets how many trials there are at most.
         """
         run_trials, most = self.run_trials or self.place.rows, self.stop.end(self.place)
         if most is None:
@@ -273,9 +274,8 @@ class Experiment:
         weights = self.place.weights(max(counts.values()))
         pace, tried = cpu_s_per_weight(lambda block: run_trials(self.contenders, block), weights)
         unit = self.place.unit
-        return Costs(
-            {words: Cost(count, unit, pace * sum(weights[:count]), jobs) for words, count in counts.items()}, tried
-        )
+        ends = {w: Cost(n, unit, pace * sum(weights[:n]), jobs, by if n == most else "") for w, n in counts.items()}
+        return Costs(ends, tried)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import apply_overrides, read_document, validate, validate_list
-from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve, shared_model
@@ -51,7 +51,6 @@ PLACES: dict[str, type[Model]] = {
     "scenario": FabricScenario,
     "benchmark": Benchmark,
 }
-CACHE = Path("results") / "trial-cache"
 BENCH_CODE: Mapping[str, tuple[str, ...]] = {
     "ns3": ("lcca.evaluation.bench.ns3", "lcca.ns3"),
     "engine": ("lcca.evaluation.bench.engine", "lcca.remy_plus._core"),

@@ -20,12 +20,13 @@ from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, get_args
 
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import NAMES_A_FILE, ClassName
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 NAMESPACE = "lcca"
 _NAME_IN_TEXT = re.compile(rf"({NAMESPACE}(?:\.\w+)+)(?::\w+)?")
@@ -274,8 +275,8 @@ def _roots(top: str, folder: Path) -> list[Path]:
 
 def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
     """Yield the key and the hash of each file that is named in a value of a configuration."""
-    if isinstance(value, BaseModel):
-        for name, field in type(value).model_fields.items():
+    if fields := getattr(type(value), "model_fields", None):
+        for name, field in fields.items():
             inner = getattr(value, name)
             inside = (getattr(item, "__metadata__", ()) for item in get_args(field.annotation))
             if any(NAMES_A_FILE in metadata for metadata in (field.metadata, *inside)):

@@ -131,7 +131,9 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
 
 def nearest(name: object, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the nearest choice, or nothing when none is near."""
-    near = difflib.get_close_matches(str(name)[:100], list(choices), n=1)
+    words, known = str(name)[:100], list(choices)
+    begun = [each for each in known if len(words) > 2 and each.startswith(words)]
+    near = difflib.get_close_matches(words, known, n=1) or begun[:1]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -11,9 +11,14 @@ import hashlib
 import os
 import stat
 import threading
+from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lcca.inputs.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes; no policy comes near it."""
@@ -22,6 +27,12 @@ _MARK = b"lcca sha256 "
 _LARGEST_CHECKED = 4 << 30  # bytes
 DIGEST = ".sha256"
 """What the name of a digest beside a file ends in."""
+
+
+def packaged_files(package: str, folder: str) -> dict[str, Traversable]:
+    """Return the YAML files in a package's folder by their names without ending, in their order."""
+    files = (file for file in (resources.files(package) / folder).iterdir() if file.name.endswith(".yaml"))
+    return {file.name.removesuffix(".yaml"): file for file in sorted(files, key=lambda file: file.name)}
 
 
 def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:

@@ -6,7 +6,6 @@ Every problem has its file, line and key, and a suggestion where a name is misty
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -14,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lcca.inputs.documents import OVERRIDE, Document, beside, merged, type_name, way_of, with_value
 from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem, did_you_mean, shown
-from lcca.inputs.files import read_limited
+from lcca.inputs.files import packaged_files, read_limited
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, ClassName
 from lcca.inputs.problems import below, members, problem_texts
 from lcca.inputs.yaml_text import parse
@@ -41,11 +40,8 @@ def read_config(path: str | os.PathLike[str], model: type[T], overrides: Iterabl
 
 def packaged(package: str, folder: str, model: type[T]) -> dict[str, T]:
     """Return the models in a package's folder of YAML files by the files' names, in their order."""
-    files = (file for file in (resources.files(package) / folder).iterdir() if file.name.endswith(".yaml"))
-    return {
-        file.name.removesuffix(".yaml"): config_of(file.read_bytes(), file.name, model)
-        for file in sorted(files, key=lambda file: file.name)
-    }
+    files = packaged_files(package, folder)
+    return {name: config_of(file.read_bytes(), file.name, model) for name, file in files.items()}
 
 
 def named(what: str, name_or_path: str | os.PathLike[str], model: type[T], known: Callable[[], Mapping[str, T]]) -> T:

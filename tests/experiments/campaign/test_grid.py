@@ -103,4 +103,5 @@ def test_a_plan_runs_nothing(tmp_path: Path, lcca: RunCommand) -> None:
     least, most = told["points"][1]["test_trials"]
     assert least < most
     shown = lcca("sweep", path, "--set", "trainer.budget_trials=1000", "--plan")
-    assert "4 different trainings remain" in shown.out
+    assert "4 different trainings remain, which --json lists" in shown.out
+    assert "to train" not in shown.out and len(told["points"][0]["trainings"]) == 4

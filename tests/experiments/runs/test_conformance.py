@@ -157,6 +157,9 @@ def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
     assert results(run) == results(whole.run)
 
 
+KEYS = ("test.pairs", "trainer.dqn.steps", "estimate.ceiling")
+
+
 @pytest.mark.parametrize("name", ["estimate", "estimate-several", "estimate-controlled", "tune", "study", "acc"])
 def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS[name]
@@ -168,6 +171,15 @@ def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monke
     ends = [end for each in costs for end in each.get("costs", ())]
     assert {path.name for path in tmp_path.iterdir()} == {*kind.files}
     assert all(end["cpu_s"] > 0 for end in ends) and len(ends) >= 1
+    counts = {end["by"]: count_of(end) for end in ends if end.get("by") in KEYS}
+    twice = [word for key, count in counts.items() for word in ("--set", f"{key}={2 * count}")]
+    again = lcca(*kind.command, "--plan", "--json", *twice).json().get("costs", ())
+    assert {end["by"]: count_of(end) / 2 for end in again if end.get("by") in KEYS} == counts
+    assert counts or name == "study"
+
+
+def count_of(end: dict[str, Any]) -> int:
+    return next(value for value in end.values() if isinstance(value, int))
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(

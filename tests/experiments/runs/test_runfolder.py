@@ -14,9 +14,11 @@ from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.runs import version
+from lcca.experiments.runs import code_version, version
 from lcca.experiments.runs.folder import RunFolder, default_folder
+from lcca.experiments.runs.manifest import code_of
 from lcca.experiments.tuning.config import TuningConfig
+from lcca.inputs import dependencies
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
@@ -124,6 +126,7 @@ def test_the_run_of_another_version_is_refused(run: Path, config: Any) -> None:
     assert refusal(run, config).startswith("RUN: begun by version 0.0.1, this is ")
 
 
+@pytest.mark.parametrize("code", ["same", "changed", "unknown"])
 @pytest.mark.parametrize(
     ("theirs", "ours", "found"),
     [
@@ -131,9 +134,9 @@ def test_the_run_of_another_version_is_refused(run: Path, config: Any) -> None:
         (
             "a" * 40,
             "b" * 40,
-            "begun at commit aaaaaaaaaa, this is bbbbbbbbbb: results could differ; finish it there (git",
+            "begun at commit aaaaaaaaaa, this is bbbbbbbbbb: WHY; finish it there (git",
         ),
-        ("a" * 40, "b" * 40 + "+", "begun at commit aaaaaaaaaa, this is bbbbbbbbbb+: results could differ"),
+        ("a" * 40, "b" * 40 + "+", "begun at commit aaaaaaaaaa, this is bbbbbbbbbb+: WHY"),
         ("a" * 40, "a" * 40 + "+", "told: this has uncommitted changes at commit aaaaaaaaaa"),
         ("a" * 40 + "+", "a" * 40 + "+", "told: begun with uncommitted changes at commit aaaaaaaaaa"),
         (None, "a" * 40, ""),  # an installed package has no commit: its version is all there is
@@ -141,12 +144,24 @@ def test_the_run_of_another_version_is_refused(run: Path, config: Any) -> None:
     ],
 )
 def test_the_commit_is_compared(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str | None, ours: str | None, found: str
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    theirs: str | None,
+    ours: str | None,
+    found: str,
+    code: str,
 ) -> None:
     config = read("estimate", tmp_path)
+    found = "" if code == "same" else found.replace("WHY", WHY[code])
     monkeypatch.setattr("lcca.experiments.runs.manifest.commit", lambda: theirs)
     make(run, config)
     monkeypatch.setattr("lcca.experiments.runs.manifest.commit", lambda: ours)
+    manifest = read_manifest(run) or {}
+    assert len(manifest["code"]) == 64
+    change = {"same": {}, "changed": {"code": "0" * 64}, "unknown": {"code": None}}[code]
+    after = {key: value for key, value in (manifest | change).items() if value is not None or key != "code"}
+    write_state(run / "manifest.json", after)
     if found and not found.startswith("told: "):
         assert found in refusal(run, config)
         return
@@ -154,6 +169,32 @@ def test_the_commit_is_compared(
     folder.close()
     assert len(folder.warnings) == bool(found)
     assert not found or found.removeprefix("told: ") in folder.warnings[0]
+    assert not found or ("cannot be told" in folder.warnings[0]) == (code == "unknown")
+
+
+WHY = {"changed": "code that decides results has changed", "unknown": "results could differ"}
+DECIDES = {
+    "remy_plus/_core.": set(KINDS),
+    "evaluation/lcca/evaluation/trials/running.py": set(KINDS),
+    "trainers/lcca/trainers/tune/race.py": {"tune"},
+    "trainers/lcca/trainers/rplus/search.py": {"sweep"},  # named in a text only
+    "evaluation/lcca/evaluation/report/report.py": set(),
+    "evaluation/lcca/evaluation/report/words/statements.py": set(),
+    "cli/lcca/cli/main.py": set(),
+}
+
+
+def test_code_counts_where_it_decides_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def codes() -> dict[str, str]:
+        code_version.code_version.cache_clear()
+        return {name: code_of(read(name, tmp_path)) for name in KINDS}
+
+    before, really = codes(), dependencies.read_limited
+    for file, kinds in DECIDES.items():
+        other = lambda path, file=file: really(path) + b"\n#" * (file in str(path))  # noqa: E731
+        monkeypatch.setattr(dependencies, "read_limited", other)
+        assert {name for name, code in codes().items() if code != before[name]} == kinds, file
+    code_version.code_version.cache_clear()
 
 
 def test_a_package_within_another_projects_checkout_has_no_commit(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from lcca.cli.commands.tune import print_to_paste
+from lcca.cli.printing.campaigns import print_to_paste
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility

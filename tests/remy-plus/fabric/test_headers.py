@@ -17,7 +17,8 @@ from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy, WithHeader, Xcp, compile_policy
+from lcca.remy_plus.policies.explicit import Xcp
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.switches.markers import marking
 from lcca.signal_sets.headers.header import header

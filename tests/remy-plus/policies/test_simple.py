@@ -14,8 +14,8 @@ from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.network import Network, NetworkList, compile_network
+from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.hand_designed import baseline, is_baseline
-from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.simple import Simple
 
 NETWORK = Network(3, 2.0, 20.0, 3, 20.0, 300.0, 100.0, 0.01)

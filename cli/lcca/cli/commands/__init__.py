@@ -12,31 +12,31 @@ from importlib import import_module
 from types import ModuleType
 
 GROUPS = {
-    "run": {
-        "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
+    "answer": {
         "evaluate": "Run policies in one simulator or in both, or say what is possible whatever the policy.",
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
-        "tune": "Tune a congestion control, and compare it with its defaults.",
-        "acc": "Train ACC (Double DQN that tunes ECN marking) on a fabric, and test it.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {
         "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
         "watch": "Show what a run is doing, from another terminal or machine.",
         "runs": "List the runs in a folder with what they have found.",
+        "report": "Write a finished run's page and figures, or say what an unfinished campaign has found so far.",
+        "diff": "Compare two runs: configurations, verdicts, costs.",
+        "verdict": "Compute a run's verdicts again from its stored trials alone.",
         "check": "Diagnose the installation and say how to fix what is broken.",
     },
-    "results": {
-        "report": "Write a finished run's page and figures, or say what an unfinished campaign has found so far.",
-        "verdict": "Compute a run's verdicts again from its stored trials alone.",
-        "diff": "Compare two runs: configurations, verdicts, costs.",
-        "plot": "Draw a run's figures for a paper, with their data as CSV.",
-        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a control law as C.",
+    "learn": {
+        "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
+        "tune": "Tune a congestion control, and compare it with its defaults.",
+        "acc": "Train ACC (Double DQN that tunes ECN marking) on a fabric, and test it.",
     },
     "files": {
         "init": "Write a campaign to start from, with comments.",
+        "plot": "Draw a run's figures for a paper, with their data as CSV.",
+        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a control law as C.",
         "import": "Turn a .dna file of Remy or R+ into a policy.json.",
         "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
         "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",

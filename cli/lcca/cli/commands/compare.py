@@ -16,8 +16,7 @@ from lcca.cli.options.trials import (
     run_or_plan,
     settling_of,
 )
-from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
-from lcca.experiments.recipes.compare import PAIRS, comparing
+from lcca.experiments.defaults import COMPARED
 from lcca.inputs.names import one_name
 
 EXAMPLES = """\
@@ -31,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", type=one_name, help=f"the baseline: {POLICY_HELP}")
     parser.add_argument("b", type=one_name, help="the candidate, likewise")
     add_place(parser)
-    usual = f"{PAIRS['engine']}, in ns-3 {PAIRS['ns3']}, on a fabric {PAIRS['fabric']}"
+    usual = f"{COMPARED['engine']}, in ns-3 {COMPARED['ns3']}, on a fabric {COMPARED['fabric']}"
     parser.add_argument("--trials", type=positive, help=f"pairs at most (default: {usual})")
     add_settling(parser, "over all looks")
     add_bound(parser)
@@ -41,6 +40,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
+    from lcca.experiments.recipes.compare import comparing
+
     wanted = place_of(options) | settling_of(options)
     prepared = comparing(options.a, options.b, options.on, trials=options.trials, bound=options.bound, **wanted)
     if (result := run_or_plan(options, prepared)) is None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json, print_visible
 from lcca.cli.options.trials import print_costs
-from lcca.cli.printing.estimates import print_durations, print_metrics
-from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.estimation.durations import parse_durations, try_durations
-from lcca.experiments.estimation.run import costs, estimate
 from lcca.inputs.errors import require
+
+if TYPE_CHECKING:
+    from lcca.experiments.estimation.config import EstimationConfig
 
 EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml
@@ -42,6 +41,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.cli.printing.estimates import print_estimate
+    from lcca.experiments.estimation.config import EstimationConfig
+    from lcca.experiments.estimation.run import costs, estimate
+
     config, folder = config_and_folder(options, EstimationConfig)
     if options.plan:
         require(options.durations is None, "--plan: is for the estimate, not for --durations")
@@ -53,34 +56,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(content)
         return 0
-    if config.estimate.metrics:
-        print_metrics(config, content)
-    else:
-        _print(config, content)
+    print_estimate(config, content)
     print_visible(f"everything is in {folder}")
     return 0
 
 
-def _print(config: EstimationConfig, content: dict[str, Any]) -> None:
-    name, (found,) = config.estimate.words_for_it, content["estimates"]
-    low, high = _digits(found["low"]), _digits(found["high"])
-    print(f"{name}: {_digits(found['estimate'])} [{low}, {high}] at {found['confidence']:.0%}")
-    forecast = f"{found['forecast_low']:,}–{found['forecast_high']:,}"
-    print(f"{found['trials']:,} trials; {forecast} were forecast after the first look")
-    print(f"method: {found['method']}")
-    if found["warning"]:
-        print(f"warning: {found['warning']}")
-    if not found["accurate"]:
-        print("stopped at the ceiling before the accuracy was reached; raise estimate.ceiling")
-    for note in content["notes"]:
-        print_visible(note)
-
-
-def _digits(number: float | None) -> str:
-    return "unbounded" if number is None else f"{number:.5g}"
-
-
 def _durations(options: argparse.Namespace, config: EstimationConfig, folder: Path) -> int:
+    from lcca.cli.printing.estimates import print_durations
+    from lcca.experiments.estimation.durations import parse_durations, try_durations
+
     durations, time = parse_durations(options.durations), options.simulated_time
     content = try_durations(config, folder, durations, time, jobs=options.jobs, executor=options.executor, resume=True)
     if options.json:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Sequence
-from typing import Any
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.trials import (
@@ -17,18 +14,9 @@ from lcca.cli.options.trials import (
     report_failures,
     run_or_plan,
 )
-from lcca.cli.printing.console import print_table, wide_console
-from lcca.cli.printing.fabric import print_fabric
-from lcca.cli.printing.tables import print_gap, print_ideals, with_error
-from lcca.evaluation.bounds.ideals import IDEALS
-from lcca.evaluation.fabric.space import FabricTrials
-from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
-from lcca.experiments.recipes.agree import NETWORKS, agreeing
-from lcca.experiments.recipes.evaluate import DRAWN, SEEDS, evaluating, fabric_trials, possible
+from lcca.experiments.defaults import BOUNDED, IN_BOTH, SEEDS
 from lcca.inputs.errors import require
 from lcca.inputs.names import one_name
-from lcca.inputs.units import PACKET_BYTES
 
 EXAMPLES = """\
   lcca evaluate aimd --on configs/networks/examples.yaml --seeds 10
@@ -46,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trials",
         type=positive,
-        help=f"networks (default: all of a list, {SEEDS} of a space, {NETWORKS} with both simulators, {DRAWN} with "
+        help=f"networks (default: all of a list, {SEEDS} of a space, {IN_BOTH} with both simulators, {BOUNDED} with "
         f"--bound alone), or trials on a fabric (default: {SEEDS})",
     )
     parser.add_argument("--seeds", type=positive, help=f"trials on each network (default: {SEEDS})")
@@ -57,6 +45,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.cli.printing.fabric import print_fabric
+    from lcca.cli.printing.policies import print_networks
+    from lcca.cli.printing.tables import print_gap
+    from lcca.evaluation.fabric.space import FabricTrials
+    from lcca.experiments.recipes.evaluate import evaluating, fabric_trials
+
     if not options.policies:
         return _bound_alone(options)
     simulator, _, settings = (options.simulator or "").partition(":")
@@ -71,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_json(content)
         else:
-            _print(content["policies"])
+            print_networks(content["policies"])
             print_gap(result.rows if options.bound else result.rows[:0])
         return report_failures(list(result.rows["error"]))
     if options.json:
@@ -83,6 +77,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _bound_alone(options: argparse.Namespace) -> int:
     """Print what is possible, whatever the policy."""
+    from lcca.cli.printing.tables import print_ideals
+    from lcca.experiments.recipes.evaluate import possible
+
     require(options.bound, "name a policy, or ask with --bound what is possible")
     for name in ("simulator", "seeds", "out", "plan"):
         require(not getattr(options, name), f"--{name}: needs a policy")
@@ -94,57 +91,14 @@ def _bound_alone(options: argparse.Namespace) -> int:
 
 def _in_both(options: argparse.Namespace, ns3: str) -> int:
     """Run policies in both simulators: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
+    from lcca.cli.printing.policies import print_agreement
+    from lcca.experiments.recipes.agree import agreeing
+
     require(not options.seeds, "--seeds: not with --simulator both, which has one trial on each network")
     require(not options.bound, "--bound: not with --simulator both")
     wanted = place_of(options) | {"simulator": ns3}
     prepared = agreeing(options.policies, options.on, trials=options.trials, **wanted)
     if (result := run_or_plan(options, prepared)) is None:
         return 0
-    print_json(result.content) if options.json else _print_agreement(result.content)
+    print_json(result.content) if options.json else print_agreement(result.content)
     return 1 if result.content["failed"] else 0
-
-
-def _print(found: Sequence[dict[str, Any]]) -> None:
-    metrics = shown(NETWORK_TRIALS, "evaluate")
-    for policy in dict.fromkeys(row["id"] for row in found):
-        rows = [row for row in found if row["id"] == policy]
-        bounds = [name for name in IDEALS if any(name in r for r in rows)]
-        head = ("network", *(each.head for each in metrics), *(name.removesuffix("_bits") for name in bounds))
-        cells = [
-            (
-                f"{r['network']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
-                *(with_error(r[each.name], r[f"{each.name}_se"]) for each in metrics),
-                *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
-            )
-            for r in rows
-        ]
-        print_table(Table(f"{policy} (± one standard error over seeds)", head, cells))
-    in_gbps = f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes"
-    wide_console().print(in_gbps, style="dim")
-
-
-def _print_agreement(found: dict[str, Any]) -> None:
-    head = ("policy", "metric", "engine", "ns-3", "difference", "95 %", "spread", "without starved", "verdict")
-    rows = [
-        (
-            *(r["policy"], r["metric"], _number(r["first"]), _number(r["second"])),
-            f"{_number(r['difference'], '+')} {'bits' if r['metric'] == 'score_bits' else '%'}",
-            f"[{_number(r['low'], '+')}, {_number(r['high'], '+')}]",
-            _number(r["spread"]),
-            f"{_number(r['without_starved'], '+')} ({r['starved']} left out)" if r["starved"] else "",
-            r["verdict"],
-        )
-        for r in found["agreement"]
-    ]
-    title = f"ns-3 − fast engine, {found['topology']} (95 % Student's t over blocks of networks)"
-    print_table(Table(title, head, rows, left=("policy", "metric", "verdict")))
-    for each in found["order_flips"]:
-        sure = "settled" if each["settled"] else "not settled in ns-3"
-        words = f"order: the engine prefers {each['engine_prefers']}, ns-3 {each['ns3_prefers']} ({sure})"
-        wide_console().print(words, markup=False)
-    for error in dict.fromkeys(each["error"] for each in found["failed"]):
-        wide_console().print(f"failed in ns-3: {error}", markup=False)
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "–" if value is None else f"{value:{sign}.3f}"

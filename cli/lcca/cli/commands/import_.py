@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.files import policyfile
 
 EXAMPLES = """\
   lcca import RemyCC-2014-100x.dna policy.json --pacing absolute
@@ -37,6 +36,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.remy_plus.files import policyfile
+
     if options.policy.exists():
         raise InputError(f"{options.policy}: there already; remove it or choose another name")
     file = policyfile.load(options.dna, options.pacing, options.int_signals)

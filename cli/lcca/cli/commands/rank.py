@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.trials import (
@@ -17,16 +17,12 @@ from lcca.cli.options.trials import (
     seconds,
     settling_of,
 )
-from lcca.cli.printing.console import print_table, wide_console
-from lcca.evaluation.bench.source import WinningRate
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking, rank_words
-from lcca.evaluation.report.words.statements import interval
-from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.utility import Utility
-from lcca.experiments.places import CACHE
-from lcca.experiments.recipes.rank import TRIALS, ranking
+from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.inputs.names import one_name
+
+if TYPE_CHECKING:
+    from lcca.evaluation.comparison.ranking import Ranking
+    from lcca.evaluation.trials.utility import Utility
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --on configs/networks/default.yaml --trials 500
@@ -40,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", type=one_name, help=POLICY_HELP)
     add_place(parser)
-    usual = f"{TRIALS['engine']}, on a fabric {TRIALS['fabric']}, of a benchmark each scenario once"
+    usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, of a benchmark each scenario once"
     parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")
     parser.add_argument("--seeds", type=positive, help="trials on each network (default: 1)")
     add_settling(parser, "of all ranks together")
@@ -51,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--trial-cache",
         type=Path,
         metavar="FOLDER",
-        help=f"of a benchmark: trials that were run before, used and added to (default: {CACHE}; none with --out)",
+        help=f"of a benchmark: trials that were run before, added to (default: {TRIAL_CACHE}; none with --out)",
     )
     add_folder(parser, "of a benchmark results/<name>/<hash>; else nothing is kept")
     parser.set_defaults(run=run)
@@ -59,6 +55,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
+    from lcca.experiments.recipes.rank import ranking
+
     wanted = place_of(options) | settling_of(options)
     prepared = ranking(
         options.policies, options.on, trials=options.trials, budget_s=options.budget, cached=not options.out, **wanted
@@ -80,12 +78,21 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(utility: Utility) -> str:
     """Return what a margin in per cent is of."""
+    from lcca.evaluation.bench.source import WinningRate
+    from lcca.evaluation.trials.ratio import Ratio
+
     if isinstance(utility, WinningRate):
         return "all intervals"
     return utility.of.label if isinstance(utility, Ratio) else "throughput"
 
 
 def _print(found: Ranking, title: str, utility: Utility, margin: str, content: dict[str, Any]) -> None:
+    from lcca.cli.printing.console import print_table, wide_console
+    from lcca.evaluation.bench.source import WinningRate
+    from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, rank_words
+    from lcca.evaluation.report.words.statements import interval
+    from lcca.evaluation.report.words.table import Table
+
     measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
     rows = [
         (

@@ -1,4 +1,4 @@
-"""`lcca show`: print a policy, a signal, a signal set, a header, transports, markers, tuners, a network space or a run.
+"""`lcca show`: print a policy, signals, signal sets, headers, utilities, transports, markers, tuners, a space or a run.
 
 Each kind of thing imports what it needs when it is asked for, so that `lcca show signals` answers at once.
 """
@@ -26,6 +26,7 @@ EXAMPLES = """\
   lcca show signal queue
   lcca show headers
   lcca show header csig-compact-abw --json
+  lcca show utilities
   lcca show transports
   lcca show markers
   lcca show tuners
@@ -151,6 +152,19 @@ def _header(options: argparse.Namespace) -> int:
     return 0
 
 
+def _utilities(options: argparse.Namespace) -> int:
+    """All utilities."""
+    from lcca.evaluation.report.words.headline import score_explained
+    from lcca.evaluation.trials.utilities import UTILITIES
+
+    if options.json:
+        print_json([{"name": name} | each.content() for name, each in UTILITIES.items()])
+        return 0
+    for name, each in UTILITIES.items():
+        print(f"{name:20} {score_explained({name: each}).removeprefix('Score in bits: ')}")
+    return 0
+
+
 def _transports(options: argparse.Namespace) -> int:
     """All transports of fabrics and their parameters at hosts of 100 Gb/s."""
     from dataclasses import asdict
@@ -261,6 +275,7 @@ WHAT: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "signal-set": _signal_set,
     "headers": _headers,
     "header": _header,
+    "utilities": _utilities,
     "transports": _transports,
     "markers": _markers,
     "tuners": _tuners,

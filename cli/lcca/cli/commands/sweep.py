@@ -7,13 +7,8 @@ from pathlib import Path
 
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json, print_visible
-from lcca.cli.printing.tables import (
-    print_forecasts,
-    print_points,
-    print_result,
-)
 from lcca.evaluation.trials.layout import REPORT
-from lcca.experiments.recipes.sweep import CACHE, forecasts, sweep
+from lcca.experiments.defaults import TRAINING_CACHE
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
@@ -31,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--training-cache",
         type=Path,
         metavar="FOLDER",
-        help=f"finished trainings, used and added to (default: {CACHE}; none with --out)",
+        help=f"finished trainings, used and added to (default: {TRAINING_CACHE}; none with --out)",
     )
     parser.add_argument(
         "--trainings",
@@ -52,6 +47,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.cli.printing.tables import print_forecasts, print_points, print_result
+    from lcca.experiments.recipes.sweep import forecasts, sweep
+
     names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides")
     wanted = {name: getattr(options, name) for name in names}
     if options.plan:

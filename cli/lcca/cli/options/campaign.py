@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lcca.cli.options.common import add_jobs, add_json
 from lcca.cli.options.trials import add_executor, add_plan
-from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.schemas.kinds import of_kind
-from lcca.inputs.validation import read_with_files
 
-C = TypeVar("C", bound=RunConfig)
+if TYPE_CHECKING:
+    from lcca.experiments.runs.config import RunConfig
+
+C = TypeVar("C", bound="RunConfig")
 
 
 def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -50,5 +49,9 @@ def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | N
         kind: of configuration.
         path: of its file, where the command takes several.
     """
+    from lcca.experiments.runs.folder import default_folder
+    from lcca.experiments.schemas.kinds import of_kind
+    from lcca.inputs.validation import read_with_files
+
     config = of_kind(read_with_files(path or options.config, kind, options.overrides), kind)
     return config, options.out or default_folder(config)

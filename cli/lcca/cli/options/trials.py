@@ -9,23 +9,23 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json, print_visible
-from lcca.evaluation.bench.benchmark import packaged_benchmarks
-from lcca.evaluation.trials.executors import EXECUTORS
-from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.experiments.experiment import Costs
-from lcca.experiments.recipes.prepared import Prepared, Result
-from lcca.experiments.runs.remaining import words_for_time
 from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.processes import EXECUTORS
 from lcca.inputs.errors import InputError, did_you_mean, require
-from lcca.remy_plus.fabric.fluid import FLUID
+from lcca.inputs.files import packaged_files
+from lcca.remy_plus.fabric.settings import FLUID
+from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import HAND_DESIGNED
-from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.remy_plus.topology import KINDS
+
+if TYPE_CHECKING:
+    from lcca.experiments.experiment import Costs
+    from lcca.experiments.recipes.prepared import Prepared, Result
 
 POLICY_HELP = (
     f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or hand-designed: "
@@ -45,7 +45,7 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         required=True,
         metavar="PLACE",
         help="YAML file of a network space, a list of networks, a fabric scenario or a benchmark, or a benchmark: "
-        + ", ".join(packaged_benchmarks()),
+        + ", ".join(packaged_files("lcca.evaluation.bench", "benchmarks")),
     )
     parser.add_argument(
         "--set",
@@ -56,7 +56,9 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         help="override a key of the place's file, as in duration=2000, workload.load=0.7, or topology=NAME: "
         f"{', '.join(KINDS)}, as in line:hosts_per_router=4; of a list of networks in each; may be repeated",
     )
-    parser.add_argument("--utility", help=", ".join(UTILITIES))
+    parser.add_argument(
+        "--utility", help="what trials are scored by, one of `lcca show utilities` (default: the place's)"
+    )
     parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
     names = (f"{FLUID}, an approximation of a fabric", *more_simulators)
     parser.add_argument(
@@ -171,6 +173,8 @@ def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | Non
 
 def print_costs(options: argparse.Namespace, costs: Costs) -> None:
     """Print costs, a line each."""
+    from lcca.experiments.runs.remaining import words_for_time
+
     if options.json:
         print_json(costs.to_json())
         return
@@ -180,7 +184,8 @@ def print_costs(options: argparse.Namespace, costs: Costs) -> None:
         print(f"tried: {costs.tried} {next(iter(costs.ends.values())).unit}")
     for words, each in costs.ends.items():
         cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
-        print(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores")
+        by = f" (by {each.by})" if each.by else ""
+        print_visible(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores{by}")
 
 
 def report_failures(errors: list[str]) -> int:

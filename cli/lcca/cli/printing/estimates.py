@@ -4,14 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.experiments.estimation.config import EstimationConfig
 
 
-def print_metrics(config: EstimationConfig, content: dict[str, Any]) -> None:
-    """Print a line per metric that was estimated from the same trials."""
+def print_estimate(config: EstimationConfig, content: dict[str, Any]) -> None:
+    """Print the estimate, or a line per metric that was estimated from the same trials."""
+    if config.estimate.metrics:
+        _print_metrics(config, content)
+        return
+    name, (found,) = config.estimate.words_for_it, content["estimates"]
+    low, high = _digits(found["low"]), _digits(found["high"])
+    print(f"{name}: {_digits(found['estimate'])} [{low}, {high}] at {found['confidence']:.0%}")
+    forecast = f"{found['forecast_low']:,}–{found['forecast_high']:,}"
+    print(f"{found['trials']:,} trials; {forecast} were forecast after the first look")
+    print(f"method: {found['method']}")
+    if found["warning"]:
+        print(f"warning: {found['warning']}")
+    if not found["accurate"]:
+        print("stopped at the ceiling before the accuracy was reached; raise estimate.ceiling")
+    for note in content["notes"]:
+        print_visible(note)
+
+
+def _digits(number: float | None) -> str:
+    return "unbounded" if number is None else f"{number:.5g}"
+
+
+def _print_metrics(config: EstimationConfig, content: dict[str, Any]) -> None:
     head = ("metric", "estimate", "accuracy", "accurate first", "forecast from the first look", "note")
     rows = [
         (

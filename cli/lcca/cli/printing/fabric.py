@@ -12,7 +12,7 @@ from lcca.evaluation.report.words.merit import NOTE, merit_table, size_words
 from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, OverFlows, shown
-from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.settings import FABRIC
 
 Json = dict[str, Any]
 

@@ -220,10 +220,8 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         if each.ends[1].ns3:
             trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
             print_visible(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
-        for training in each.trainings:
-            print_visible(f"{named}{training.id}: {'done' if training.done else 'to train'}")
     keys = {training.key for each in found.values() for training in each.trainings if not training.done}
-    print_visible(f"{len(keys)} different trainings remain; grid points share equal ones")
+    print_visible(f"{len(keys)} different trainings remain, which --json lists; grid points share equal ones")
 
 
 def _forecast_cells(name: str, found: Forecast) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.fluid import FABRIC, FLUID
 from lcca.remy_plus.fabric.observation import Observation
+from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.remy_plus.policies.policy import Policy
 
 FEWEST = 4

@@ -22,8 +22,9 @@ from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.fluid import FABRIC, require_fluid, run_fluid
+from lcca.remy_plus.fabric.fluid import require_fluid, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
+from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
 

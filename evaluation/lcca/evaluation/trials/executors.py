@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from lcca.gym_envs.processes import EXECUTORS
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.engine import Request, Runner, run_here
 from lcca.remy_plus.record import Columns
-
-EXECUTORS = ("local", "processes", "ray")
 
 
 def executor(name: str, workers: int) -> Pool:

@@ -34,7 +34,7 @@ from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.fabric.fluid import FLUID
+from lcca.remy_plus.fabric.settings import FLUID
 from lcca.signal_sets.load import resolve
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]

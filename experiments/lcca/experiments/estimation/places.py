@@ -32,7 +32,8 @@ from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.fabric.fluid import FABRIC, require_fluid
+from lcca.remy_plus.fabric.fluid import require_fluid
+from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.workload import OpenFlows

@@ -37,7 +37,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import head
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.json_values import finite, finite_values
-from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 
 
@@ -101,7 +101,9 @@ def costs(config: EstimationConfig, jobs: int = 1) -> Costs:
     forecast = (max(each.forecast_low for each in looks), max(each.forecast_high for each in looks))
     low, high = (min(max(each, tried), most) for each in forecast)
     counts = {"first look": tried, "forecast, at least": low, "forecast, at most": high, "ceiling": most}
-    ends = {words: Cost(n, "trials", pace * n, jobs) for words, n in counts.items() if n < HORIZON}
+    accurate = next(name for name in ("metrics", "accuracy_percent", "accuracy") if getattr(asked, name))
+    keys = {"forecast, at most": f"estimate.{accurate}", "ceiling": "estimate.ceiling"}
+    ends = {words: Cost(n, "trials", pace * n, jobs, keys.get(words, "")) for words, n in counts.items() if n < HORIZON}
     return Costs(ends, tried)
 
 

@@ -26,8 +26,8 @@ from lcca.experiments.runs.kinds import EVALUATE
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.fabric.fluid import FLUID
 from lcca.remy_plus.fabric.observation import Observation
+from lcca.remy_plus.fabric.settings import FLUID
 
 Drawn: TypeAlias = tuple[Figure, pd.DataFrame]
 """A figure, and what it shows."""

@@ -70,7 +70,7 @@ def costs(config: FabricAcc, jobs: int = 1) -> Costs:
         most, before = config.stop.end(trials), cpu_s()
         trials.rows(contenders, Block(0, 0, 1))
         assert most is not None
-        ends[f"test on {name}, at most"] = Cost(most, trials.unit, most * (cpu_s() - before), jobs)
+        ends[f"test on {name}, at most"] = Cost(most, trials.unit, most * (cpu_s() - before), jobs, "test.pairs")
     return Costs(ends)
 
 
@@ -95,7 +95,7 @@ def training_cost(config: FabricAcc) -> Cost:
             place.play(learner, episode)
             episode += 1
         pace = (cpu_s() - before) / max(learner.steps, 1)
-    return Cost(dqn.steps, "steps", pace * dqn.steps, 1)
+    return Cost(dqn.steps, "steps", pace * dqn.steps, 1, "trainer.dqn.steps")
 
 
 def _tested(run: Run[Any, None], place: OnFabric) -> Json:

@@ -12,13 +12,13 @@ import pandas as pd
 from lcca.evaluation.comparison.agreement import MARGIN_BITS, agreements, order_flips
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.source import NetworkTrials
+from lcca.experiments.defaults import IN_BOTH
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import On, Options, meet
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.inputs.errors import require
 from lcca.remy_plus.engine import Engine
 
-NETWORKS = 96
 STEP = 10
 """Networks in a block, what a kill loses at most."""
 
@@ -72,7 +72,7 @@ def agreeing(
     for policy in meeting.contenders.values():
         engine.compile(policy)  # or say so before any trial
     topology = str(place.space.topology)
-    most = place.whole(trials or NETWORKS)
+    most = place.whole(trials or IN_BOTH)
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
         return pd.concat(

@@ -14,16 +14,13 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials.running import mean_scores
 from lcca.evaluation.trials.source import keeping_phases
+from lcca.experiments.defaults import COMPARED
 from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet, require_options
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
-
-PAIRS = {"engine": 5000, "ns3": 512, "fabric": 256}
-"""At most. A trial in ns-3 costs 300 times as much; fewer miss rare events:
-`benchmarks/settling/null.py --pairs 512`."""
 
 
 class Wanted(Options, Settling, total=False):
@@ -66,7 +63,7 @@ def comparing(
     require_options(wanted, Wanted)
     meeting = meet([a, b], on, "compare", wanted)
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
-    place, most = meeting.place, meeting.most(trials, PAIRS)
+    place, most = meeting.place, meeting.most(trials, COMPARED)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
     one, other = meeting.contenders
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")

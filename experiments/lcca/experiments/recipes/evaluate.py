@@ -22,16 +22,13 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
+from lcca.experiments.defaults import BOUNDED, SEEDS
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import Meeting, On, Options, meet, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
-
-SEEDS = 10
-DRAWN = 200
-"""Networks that say what is possible on a space."""
 
 TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
@@ -103,7 +100,7 @@ def possible(
     if not isinstance(space, NetworkSpace):
         raise InputError(f"{on}: what is possible is known of a network space alone")
     wanted = space.utility(utility or space.usual_utility)
-    own, count = derive(seed, "bound"), space.whole(trials or DRAWN)
+    own, count = derive(seed, "bound"), space.whole(trials or BOUNDED)
     scores = ideal_scores(space.draw(own, count), [own], wanted, space.duration)
     found = {"space": str(on), "utility": wanted.name, "duration_us": space.duration}
     found |= {"population_fair_bits": population_fair_bits(space, wanted)}

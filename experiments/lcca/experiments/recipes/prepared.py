@@ -95,7 +95,7 @@ class Prepared:
         """Return what it costs, from a few trials."""
         first_look = self.meeting.first_look if self.looks else None
         if self.meeting.costs is None:
-            return self.experiment.costs(jobs, first_look)
+            return self.experiment.costs(jobs, first_look, "--trials")
         place, most = self.meeting.place, self.experiment.stop.end(self.meeting.place)
         assert most is not None
         return self.meeting.costs((self.meeting.first_look * place.block, most))

@@ -12,14 +12,12 @@ from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.trials.running import mean_scores
+from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
-from lcca.experiments.places import CACHE, On, Options, meet, require_options, space_of
+from lcca.experiments.places import On, Options, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
-
-TRIALS = {"engine": 512, "ns3": 512, "fabric": 256}
-"""At most; of a benchmark each scenario once."""
 
 
 class Wanted(Options, Settling, total=False):
@@ -70,9 +68,9 @@ def ranking(
     require(len(policies) >= 2, "a ranking needs at least two policies")
     space = space_of(on, wanted.get("overrides", ()))
     if isinstance(space, Benchmark) and cached and wanted.get("trial_cache") is None:
-        wanted["trial_cache"] = CACHE
+        wanted["trial_cache"] = TRIAL_CACHE
     meeting = meet(policies, space, "rank", wanted)
-    place, most = meeting.place, meeting.most(trials, TRIALS)
+    place, most = meeting.place, meeting.most(trials, RANKED)
     usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a benchmark
     rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
 

@@ -17,6 +17,7 @@ from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.grid import Grid, read_grid
+from lcca.experiments.defaults import TRAINING_CACHE
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import learners
 from lcca.experiments.learning.training import CampaignRun, engine_of, look_at_curves
@@ -36,8 +37,6 @@ from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import require
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import write_atomically
-
-CACHE = Path("results") / "training-cache"
 
 ROWS = ("comparisons", "net_benefit", "trainers", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""
@@ -138,7 +137,7 @@ def _grid(campaign: Campaign, how: Running) -> Grid:
 
 def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:
     wanted = how.get("training_cache")
-    return Path(wanted) if wanted else None if out else CACHE
+    return Path(wanted) if wanted else None if out else TRAINING_CACHE
 
 
 def _sweep(

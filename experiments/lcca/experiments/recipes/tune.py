@@ -109,7 +109,8 @@ def costs(config: TuningConfig, jobs: int = 1) -> Costs:
     """
     fresh, start = source_of(config, "test", Threads(jobs)), config.tuner.build_space().policy
     test = experiment(config, fresh, {DEFAULT: start, TUNED: start})
-    tested = test.costs(jobs, config.rule.looks_until(config.test.pairs // fresh.block)[0]).ends
+    first_look = config.rule.looks_until(config.test.pairs // fresh.block)[0]
+    tested = test.costs(jobs, first_look, "test.pairs").ends
     search = search_costs(config, jobs)
     ends = {f"test, {words}": cost for words, cost in tested.items()}
     return Costs({**search.ends, **ends}, search.tried)
@@ -122,7 +123,8 @@ def search_costs(config: TuningConfig, jobs: int = 1) -> Costs:
     candidates = 1 + (sum(1 for _ in space.grid()) if wanted.trials is None else wanted.trials)
     (own,) = alone.ends.values()
     count = candidates * wanted.networks
-    return Costs({"search, at most": Cost(count, "trials", candidates * own.cpu_s, jobs)}, alone.tried)
+    by = "tuner.networks" if wanted.trials is None else "tuner.trials × tuner.networks"
+    return Costs({"search, at most": Cost(count, "trials", candidates * own.cpu_s, jobs, by)}, alone.tried)
 
 
 def _nothing(trials: Trials) -> Answer:

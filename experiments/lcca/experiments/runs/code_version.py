@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from dataclasses import replace
 from functools import cache
 
 from lcca.inputs.dependencies import NAMESPACE, ImportReader, top_of
 
+SHOWING = (f"{NAMESPACE}.evaluation.report", f"{NAMESPACE}.experiments.runs.progress")
+"""What shows results and decides none."""
+
 
 @cache
-def code_version(modules: tuple[str, ...]) -> str:
+def code_version(modules: tuple[str, ...], besides: tuple[str, ...] = ()) -> str:
     """Return a hash of these modules, all that they can reach, and the versions of Python and of other libraries.
 
-    Modules of lcca and of the named modules' own packages count by their content.
+    Modules of lcca and of the named modules' own packages count by their content, but not those below `besides`.
     """
     own = {NAMESPACE, *map(top_of, modules)}
     found = _reader().reached(modules, own.__contains__)
+    found = replace(found, own={name: file for name, file in found.own.items() if not name.startswith(besides)})
     python = f"python {sys.version_info.major}.{sys.version_info.minor}\n"
     return hashlib.sha256(f"{python}{found.digest}".encode()).hexdigest()
 

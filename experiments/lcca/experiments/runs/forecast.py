@@ -23,16 +23,19 @@ class Cost:
         unit: which of them, in the plural.
         cpu_s: of all policies together.
         jobs: threads or worker processes.
+        by: what sets the count: keys of the configuration, or an option.
     """
 
     count: int
     unit: str
     cpu_s: float
     jobs: int
+    by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; `time_s` if nothing else wants the processors."""
-        return {self.unit: self.count, "cpu_s": self.cpu_s, "time_s": self.cpu_s / self.jobs}
+        known = {self.unit: self.count, "cpu_s": self.cpu_s, "time_s": self.cpu_s / self.jobs}
+        return known | {"by": self.by} if self.by else known
 
 
 def cpu_s_per_weight(

@@ -19,6 +19,11 @@ class Kind:
     name: str
     results: tuple[str, ...]
 
+    @property
+    def recipe(self) -> str:
+        """The module that makes the results, below that of experiments."""
+        return "estimation.run" if self.name == "estimate" else f"recipes.{self.name}"
+
 
 SWEEP = Kind(
     "sweep",

@@ -11,6 +11,7 @@ from typing import Any
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.loaded_run import LoadedRun, read_manifest, run_manifest
 from lcca.evaluation.trials.stored import read_json
+from lcca.experiments.runs.code_version import SHOWING, code_version
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
@@ -37,6 +38,7 @@ def new_manifest(config: RunConfig) -> dict[str, Any]:
         "config": config.content,
         "version": version(),
         "commit": commit(),
+        "code": code_of(config),
         "seed": config.seed,
         "machine": {
             "system": platform.system(),
@@ -61,7 +63,7 @@ def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[
         What the user should know where that cannot be told.
 
     Raises:
-        InputError: it is another kind's, configuration's, version's or commit's.
+        InputError: it is another kind's, configuration's or version's, or of code that decides otherwise.
     """
     kind = config.run_kind
     if manifest["kind"] != kind.name:
@@ -70,7 +72,7 @@ def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[
         raise InputError(
             f"{path}: a run of another configuration: {_listed(changed, config.content)}; {config.advice(changed)}"
         )
-    return _check_code(path, manifest)
+    return _check_code(path, config, manifest)
 
 
 def changes(path: Path, config: RunConfig, manifest: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -127,28 +129,33 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 
 
-def _check_code(path: Path, manifest: dict[str, Any]) -> list[str]:
-    """Refuse other code; where it cannot be told whether it is, leave a warning."""
+def code_of(config: RunConfig) -> str:
+    """Return a hash of the code that decides the results of a run."""
+    return code_version((f"lcca.experiments.{config.run_kind.recipe}",), SHOWING)
+
+
+def _check_code(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[str]:
+    """Refuse another commit whose code decides results otherwise; of changes that are not committed, warn."""
     if manifest["version"] != version():
         raise InputError(
             f"{path}: begun by version {manifest['version']}, this is {version()}: "
             "results could differ; finish it with that version or choose another --out"
         )
     theirs, ours = manifest["commit"], commit()
-    if not theirs or not ours:
+    if not theirs or not ours or (theirs == ours and CHANGED not in ours) or manifest.get("code") == code_of(config):
         return []
+    known = "code" in manifest  # earlier versions did not note it
     if theirs.rstrip(CHANGED) != ours.rstrip(CHANGED):
         raise InputError(
-            f"{path}: begun at commit {_short_commit(theirs)}, this is {_short_commit(ours)}: results could differ; "
+            f"{path}: begun at commit {_short_commit(theirs)}, this is {_short_commit(ours)}: "
+            f"{'code that decides results has changed' if known else 'results could differ'}; "
             f"finish it there (git checkout {_short_commit(theirs).rstrip(CHANGED)}) or choose another --out"
         )
-    if CHANGED in theirs + ours:
-        changed = "begun with" if theirs.endswith(CHANGED) else "this has"
-        return [
-            f"{path}: {changed} uncommitted changes at commit {_short_commit(theirs).rstrip(CHANGED)}: "
-            "whether the code is still the same cannot be told"
-        ]
-    return []
+    changed = "begun with" if theirs.endswith(CHANGED) else "this has"
+    return [
+        f"{path}: {changed} uncommitted changes at commit {_short_commit(theirs).rstrip(CHANGED)}: "
+        + ("code that decides results has changed" if known else "whether the code is still the same cannot be told")
+    ]
 
 
 def _short_commit(commit: str) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, Problem
-from lcca.inputs.model import Model
-from lcca.inputs.validation import read_document, validate
 
-M = TypeVar("M", bound=Model)
+if TYPE_CHECKING:
+    from lcca.inputs.documents import Document
+    from lcca.inputs.model import Model
+
+M = TypeVar("M", bound="Model")
 
 _BESIDES = frozenset({"extends", "grid"})
 """Keys that are gone when a file is checked against its model."""
@@ -105,10 +106,14 @@ def of_kind(document: Document, model: type[M]) -> M:
     Raises:
         ConfigError: listing every problem, or that it is a file of another kind.
     """
+    from lcca.inputs.validation import validate  # `lcca schema --help` names the kinds
+
     require_kind(document, model)
     return validate(document, model)
 
 
 def read_kind(path: str | os.PathLike[str], model: type[M]) -> M:
     """Read a file of a kind; see `of_kind`."""
+    from lcca.inputs.validation import read_document
+
     return of_kind(read_document(path), model)

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean, require
-from lcca.remy_plus.network import Network, compile_workload
 from lcca.remy_plus.topology import layout
 
 if TYPE_CHECKING:
     from lcca.remy_plus.engine import Model
+    from lcca.remy_plus.network import Network
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,8 @@ def trial_plan(
     Raises:
         InputError: a network that ns-3 does not simulate here.
     """
+    from lcca.remy_plus.network import compile_workload  # help of commands names the options
+
     if network.open_flows is not None:
         raise InputError(f"network {network.id}: open flows run in the fast engine only, not in ns-3")
     if network.rtt <= 0:

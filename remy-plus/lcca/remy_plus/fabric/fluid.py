@@ -20,16 +20,11 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
-
-FABRIC = "fabric"
-"""The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
-
-FLUID = "fluid"
-"""The simulator of this file, which stands in for it."""
 
 MAX_MIN, SRPT = "max-min", "srpt"
 """The ideals, by the names of `lcca.remy_plus.switches.transports.TRANSPORTS`."""

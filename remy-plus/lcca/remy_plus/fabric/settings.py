@@ -10,6 +10,12 @@ from typing import Any
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.switches.markers import Marking
 
+FABRIC = "fabric"
+"""The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
+
+FLUID = "fluid"
+"""The simulator of `fluid`, which stands in for it."""
+
 USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0, "ack_priority": -1.0})
 """What holds where neither the settings nor the transport say otherwise."""
 

@@ -14,11 +14,11 @@ from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, 
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
+from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import Coefficients, Law
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
-from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, Windows, pacing_unit
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.policies.simple import Simple, digits
+from lcca.remy_plus.policies.simple import Aimd, FixedRate, FixedWindow, Simple, digits
 from lcca.remy_plus.policies.tunables import Parameter
 
 if TYPE_CHECKING:
@@ -172,3 +172,7 @@ class Xcp(Explicit):
     def compile(self) -> _core.Policy:
         """See `Simple`."""
         return _core.Policy.xcp(self.initial_window, self.smallest_window)
+
+
+SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate, FairShare, Rcp, Xcp)}
+"""All that the engine has, by the names of the command line and of policy files."""

@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import ClassName
+from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, is_type, named_type
-from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tunables import Family, Value
 from lcca.remy_plus.switches.knobs import named_numbers

@@ -6,135 +6,22 @@ A rule table, a trained network, or something to hold them against: a hand-desig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
-from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
+from lcca.remy_plus.policies.simple import Aimd as Aimd
+from lcca.remy_plus.policies.simple import FixedRate as FixedRate
+from lcca.remy_plus.policies.simple import FixedWindow as FixedWindow
+from lcca.remy_plus.policies.simple import Simple
 
 if TYPE_CHECKING:
     from lcca.remy_plus.policies.hand_designed import HandDesigned
     from lcca.remy_plus.switches.transports import Transport
-
-
-@dataclass(frozen=True)
-class FixedWindow(Simple):
-    """A constant window and no pacing.
-
-    Attributes:
-        window: packets, at least 1.
-
-    Raises:
-        InputError: a window that is no whole number from 1 to `LARGEST_WINDOW`.
-    """
-
-    kind: ClassVar[str] = "fixed-window"
-    title: ClassVar[str] = "fixed window"
-    example: ClassVar[str] = "fixed-window:20 (packets)"
-
-    window: int
-
-    def __post_init__(self) -> None:
-        """Check the window."""
-        if isinstance(self.window, bool) or not isinstance(self.window, int):
-            raise InputError(f"window: must be a whole number of packets, got {self.window!r:.60}")
-        check_within("window", self.window, 1, LARGEST_WINDOW)
-
-    @classmethod
-    def named(cls, text: str) -> FixedWindow:
-        """See `Simple`."""
-        return cls(cls.number_of(text, int))
-
-    def compile(self) -> _core.Policy:
-        """See `Simple`."""
-        return _core.Policy.fixed_window(self.window)
-
-    def lines(self) -> list[str]:
-        """See `Simple`."""
-        return [f"window = {self.window} packets, unpaced"]
-
-
-@dataclass(frozen=True)
-class FixedRate(Simple):
-    """A constant sending rate and no window: an open loop.
-
-    Attributes:
-        rate: packets/µs, more than 0.
-
-    Raises:
-        InputError: a rate that is not a positive finite number.
-    """
-
-    kind: ClassVar[str] = "fixed-rate"
-    title: ClassVar[str] = "fixed rate"
-    example: ClassVar[str] = "fixed-rate:0.5 (packets/µs)"
-
-    rate: float
-
-    def __post_init__(self) -> None:
-        """Check the rate."""
-        self.set_float("rate", 1e-9, 1e9)
-
-    @classmethod
-    def named(cls, text: str) -> FixedRate:
-        """See `Simple`."""
-        return cls(cls.number_of(text, float))
-
-    def compile(self) -> _core.Policy:
-        """See `Simple`."""
-        return _core.Policy.fixed_rate(self.rate)
-
-    def lines(self) -> list[str]:
-        """See `Simple`."""
-        return [f"one packet each {digits(1 / self.rate)} µs ({digits(self.rate)} packets/µs), no window"]
-
-
-@dataclass(frozen=True)
-class Aimd(Simple):
-    """Additive increase, multiplicative decrease, after a slow start, unpaced: NewReno's window (RFC 6582).
-
-    Attributes:
-        increase: packets per RTT.
-        decrease: factor of the window at a loss, at most once per window.
-        initial_window: packets.
-
-    Raises:
-        InputError: a parameter that is no number or out of range.
-    """
-
-    kind: ClassVar[str] = "aimd"
-    title: ClassVar[str] = "AIMD"
-    example: ClassVar[str] = "aimd"
-
-    increase: float = 1.0
-    decrease: float = 0.5
-    initial_window: float = 2.0
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self.set_float("increase", 1e-9, LARGEST_WINDOW)
-        self.set_float("decrease", 0.001, 0.999)
-        self.set_float("initial_window", 1, LARGEST_WINDOW)
-
-    def compile(self) -> _core.Policy:
-        """See `Simple`."""
-        return _core.Policy.aimd(self.increase, self.decrease, self.initial_window)
-
-    def lines(self) -> list[str]:
-        """See `Simple`."""
-        return [
-            f"window = {digits(self.initial_window)} packets at first, + 1 per acknowledgement until the first loss",
-            f"then + {digits(self.increase)} per RTT, × {digits(self.decrease)} at a loss; unpaced",
-        ]
-
-
-SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate, FairShare, Rcp, Xcp)}
-"""All that the engine has, by the names of the command line and of policy files."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,10 @@ class TuneConfig(Model):
         if self.trials is None and self.sampler.kind not in ("grid", "greedy"):
             raise ValueError(f"trials must be a number: {self.sampler.kind} never runs out of candidates")
         if self.race and self.race.first_look >= self.networks:
-            raise ValueError(f"race.first_look must be below networks ({self.networks}), or nothing is ever stopped")
+            raise ValueError(
+                f"race.first_look must be below networks ({self.networks}), or nothing is ever stopped; "
+                f"--set tuner.race.first_look={max(1, self.networks // 2)} is"
+            )
         self._check_space(self.build_space())
         return self
 

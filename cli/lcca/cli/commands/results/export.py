@@ -6,18 +6,15 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.experiments.reading.exporting import export_tables
-from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
-from lcca.remy_plus.files import lawc, policyfile
-from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.law import Law
 
 EXAMPLES = """\
   lcca export results/quickstart/0123456789ab --csv tables
   lcca export results/quickstart/0123456789ab --latex paper/tables --parquet data
   lcca export configs/policies/law-e2e.json law.c"""
+
+NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (tables of a paper, and numbers.tex)"}
+"""The forms of `lcca.experiments.reading.exporting.FORMS`, as help calls them."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +27,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         )
     add_json(parser)
     parser.set_defaults(run=run)
-
-
-NAMES = {"csv": "CSV", "parquet": "Parquet", "latex": "LaTeX (tables of a paper, and numbers.tex)"}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
 def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
     if not asked or options.file is not None:
         raise InputError(f"{options.what}: a folder; say where its tables go, as in --csv tables")
+    from lcca.experiments.reading.exporting import export_tables
+    from lcca.experiments.reading.fabric_runs import load_run
+
     found = load_run(options.what)
     files = [file for form, folder in asked.items() for file in export_tables(found, folder, form)]
     if options.json:
@@ -58,6 +55,11 @@ def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
 
 
 def _policy(options: argparse.Namespace) -> int:
+    from lcca.inputs.files import write_atomically
+    from lcca.remy_plus.files import lawc, policyfile
+    from lcca.remy_plus.policies.fabric_law import FabricLaw
+    from lcca.remy_plus.policies.law import Law
+
     if options.file is None:
         raise InputError(f"{options.what}: name the file to write, as in lcca export law.json law.c")
     if options.file.exists():

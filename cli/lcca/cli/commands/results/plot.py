@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.evaluation.report.figures.saving import FORMATS, save_as
-from lcca.evaluation.report.figures.style import NARROW, Page
-from lcca.evaluation.report.plots import Plot, plot, plots
-from lcca.evaluation.trials.loaded_run import LoadedRun
-from lcca.experiments.reading.exporting import csv
-from lcca.experiments.reading.fabric_runs import FabricRun, fabric_plots
+from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lcca.evaluation.report.plots import Plot
 
 EXAMPLES = """\
   lcca plot results/quickstart/0123456789ab --figure list
@@ -55,7 +54,9 @@ def inches(text: str) -> float:
     found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?)(in|mm|cm|pt)", text)
     width = float(found[1]) * INCHES[found[2]] if found else 0
     if not 1 <= width <= 40:
-        raise argparse.ArgumentTypeError(f"{text[:40]}: must be a width of 1 to 40 inches, as in 3.33in or 85mm")
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]}: must be a width with its unit, from 1in to 40in, as in 3.33in or 85mm"
+        )
     return width
 
 
@@ -71,6 +72,11 @@ def _letters(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.evaluation.report.figures.style import Page
+    from lcca.evaluation.report.plots import plot, plots
+    from lcca.evaluation.trials.loaded_run import LoadedRun
+    from lcca.experiments.reading.fabric_runs import FabricRun, fabric_plots
+
     page = Page(options.width, options.letters or (8 if options.width >= NARROW else 7))
     if (fabric := FabricRun.of(LoadedRun(options.run_folder))) is not None:
         found: Iterable[Plot] = fabric_plots(fabric, options.figure, page)
@@ -100,6 +106,10 @@ def _list(found: list[Plot], as_json: bool) -> int:
 
 def _write(options: argparse.Namespace, plot: Plot) -> list[Path]:
     """Write a figure, and beside it what it shows."""
+    from lcca.evaluation.report.figures.saving import save_as
+    from lcca.experiments.reading.exporting import csv
+    from lcca.inputs.files import write_atomically
+
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.cli.printing.tables import print_result
-from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
-from lcca.experiments.runs.manifest import read_so_far, read_summary
 
 EXAMPLES = """\
   lcca report results/quickstart/*/
@@ -26,9 +22,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.cli.printing.tables import print_result
+    from lcca.evaluation.report.report import render
+    from lcca.experiments.runs.manifest import read_so_far, read_summary
+
     folder: Path = options.run_folder
     if (found := read_so_far(folder)) is not None:
-        return _report_so_far(found, options.json)
+        if options.json:
+            print_json(found)
+            return 0
+        print_result(found)
+        print("\nnot finished: these are the training seeds so far; lcca sweep CONFIG goes on, and writes the report")
+        return 0
     summary = read_summary(folder)
     render(folder)
     if options.json:
@@ -36,13 +41,4 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print_result(summary)
     print_visible(f"\nreport: {folder / layout.REPORT}")
-    return 0
-
-
-def _report_so_far(found: dict[str, Any], as_json: bool) -> int:
-    if as_json:
-        print_json(found)
-        return 0
-    print_result(found)
-    print("\nnot finished: these are the training seeds so far; lcca sweep CONFIG goes on, and writes the report")
     return 0

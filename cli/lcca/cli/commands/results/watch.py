@@ -7,15 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from lcca.cli.options.common import add_json, positive, print_json, print_visible
-from lcca.experiments.reading.watching import Glance, glance
-from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.runs.remaining import words_for_time
+
+if TYPE_CHECKING:
+    from lcca.experiments.reading.watching import Glance
 
 EXAMPLES = """\
   lcca watch results/quickstart/*/
@@ -35,6 +32,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: it ends when the run does."""
+    from lcca.experiments.reading.watching import glance
+
     if options.once or options.json:
         found = glance(options.run_folder)
         print_json(found.to_json()) if options.json else print_visible(words(found))
@@ -46,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _looks(folder: Path, wait: Callable[[], None]) -> Iterator[Glance]:
     """Yield what is seen of a run, until it ends or the process that was seen is gone."""
+    from lcca.experiments.reading.watching import glance
+
     seen = False
     while True:
         found = glance(folder)
@@ -57,6 +58,10 @@ def _looks(folder: Path, wait: Callable[[], None]) -> Iterator[Glance]:
 
 
 def _show(looks: Iterator[Glance]) -> None:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
     with Live(console=Console(), auto_refresh=False) as live:
         for each in looks:
             live.update(Text(words(each), overflow="ellipsis", no_wrap=True), refresh=True)
@@ -79,6 +84,8 @@ def _overlap(known: list[str], log: list[str]) -> int:
 
 def words(found: Glance) -> str:
     """Return what is seen, a line for the run, one for each phase, and the last lines of its log."""
+    from lcca.experiments.runs.remaining import words_for_time
+
     lines = [f"lcca {found.kind} {found.name}: {found.state}{_who(found)}"]
     for each in found.phases:
         cpu, wall = (words_for_time(each[name], each[name]).removeprefix("about ") for name in ("cpu_s", "wall_s"))
@@ -89,6 +96,9 @@ def words(found: Glance) -> str:
 def _who(found: Glance) -> str:
     if found.running:
         return ", running"
+    from lcca.experiments.runs.manifest import COMPLETE
+    from lcca.experiments.runs.remaining import words_for_time
+
     if found.state == COMPLETE:
         return ""
     ago = "" if found.silent_s is None else f"; last heard of {words_for_time(found.silent_s, found.silent_s)} ago"

@@ -34,9 +34,6 @@ def save_png(figure: Figure, folder: Path, name: str) -> None:
     save_as(figure, folder / f"{name}.png")
 
 
-FORMATS = ("pdf", "png", "svg")
-
-
 def save_as(figure: Figure, file: Path, dpi: int = LOOK["savefig.dpi"]) -> None:
     """Write a figure on white as the file's ending says, one of `FORMATS`, to the same bytes for the same figure.
 

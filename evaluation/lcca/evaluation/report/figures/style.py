@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from lcca.evaluation.report.figures import NARROW
 from lcca.evaluation.report.figures.fitting import fit_labels, fit_ticks
 
 P = ParamSpec("P")
@@ -42,7 +43,6 @@ VERDICT_HUES = {"better": "#1a9e78", "worse": "#dd5a3a", "equivalent": "#2f86cf"
 VERDICT_MARKERS = {"better": "^", "worse": "v", "equivalent": "s", "not settled": "o"}
 WIDTH = 6.6  # inches
 LETTERS = 10.0  # points
-NARROW = 5.0  # inches: less has legends below rather than beside
 
 
 @dataclass(frozen=True)

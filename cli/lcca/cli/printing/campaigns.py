@@ -1,0 +1,122 @@
+"""The tables of `lcca acc`, `lcca study` and `lcca tune`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lcca.cli.printing.console import print_table
+from lcca.cli.printing.tables import print_comparison
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
+from lcca.experiments.ecn.config import ACC
+from lcca.experiments.experiment import Costs
+from lcca.experiments.studies.words import comparison_cells, together
+from lcca.remy_plus.switches.markers import MARKERS
+from lcca.remy_plus.switches.transports import Transport
+from lcca.signal_sets.load import resolve
+
+HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
+LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
+
+
+def print_acc(summary: dict[str, Any], condition: str) -> None:
+    """Print what was tested in one condition: metrics, and differences from what was learnt."""
+    rows, found = (
+        [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
+    )
+    held_out = ", held out" if condition in summary.get("held_out", ()) else ""
+    metrics = [each for each in (SCORE, *shown(FABRIC_TRIALS, "campaign")) if each.name in rows[0]]
+    head = ("", *(each.head for each in metrics), f"acc − this one ({found[0]['unit']})", "acc is")
+    verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
+    cells = [(row["id"], *(_cell(row[each.name], each) for each in metrics), *verdicts[row["id"]]) for row in rows]
+    print_table(Table(f"tested on {condition}{held_out}", head, cells))
+
+
+def _cell(value: Any, metric: Metric) -> str:
+    mean = value["mean"] if isinstance(value, dict) else value
+    return "–" if mean is None else f"{mean / metric.scale:.{metric.digits}f}"
+
+
+def _verdict(found: dict[str, Any]) -> tuple[str, str]:
+    words = interval(found["difference"], found["low"], found["high"], "{:+.4f}")
+    return words, f"{found['verdict']} ({found['n']} pairs)"
+
+
+def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:
+    """Print what a study costs, by scenario and by contender that learns."""
+    head = ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most")
+    costs = ("trial_cpu_s", "cpu_s_least", "cpu_s_most")
+    rows = [
+        (each["scenario"], str(each["contenders"]), str(each["comparisons"]), *(f"{each[key]:.3g}" for key in costs))
+        for each in found
+    ]
+    print_table(Table(f"{name}: CPU seconds by scenario (at most by pairs), without tunings and trainings", head, rows))
+    ends = [(name, words, each) for name, costs in made.items() for words, each in costs.ends.items()]
+    if ends:
+        rows = [(name, words, f"{each.count:,} {each.unit}", f"{each.cpu_s:.3g}") for name, words, each in ends]
+        print_table(Table("tunings and trainings", ("contender", "", "how many", "CPU s"), rows, left=2))
+
+
+def print_study(summary: dict[str, Any]) -> None:
+    """Print a table per question."""
+    for question in summary["questions"]:
+        found = [each for each in summary["comparisons"] if each["question"] == question["name"]]
+        rows = [(*comparison_cells(each), each["agreement"] or "") for each in found]
+        title = " ".join(filter(None, (question["name"], question["asks"])))
+        notes = [together(summary)] if question is summary["questions"][-1] else []
+        print_table(Table(title, HEADS, rows, left=LEFT), *notes)
+
+
+def print_tuning(summary: dict[str, Any]) -> None:
+    """Print the parameters that were found, their scores, and the comparisons with the policy's own."""
+    unit = summary["unit"]
+    head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit)
+    rows = [
+        (
+            each["id"],
+            ", ".join(map(_named, each["parameters"].items())),
+            f"{each['search_score_bits']:.3f}",
+            interval(score["mean"], score["low"], score["high"], "{:.3f}"),
+            str(each["trials"]),
+        )
+        for each in summary["policies"]
+        for score in [each["score_bits"]]
+    ]
+    tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
+    notes = [f"candidates: {tried}; {summary['network_trials']} trials"]
+    if not summary["comparisons"]:
+        notes.append("no candidate was better than the policy's own parameters")
+    title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
+    print_table(Table(title, head, rows, left=2), *notes)
+    for each in summary["comparisons"]:
+        print_comparison(each)
+    print_to_paste(summary)
+
+
+def print_to_paste(summary: dict[str, Any]) -> None:
+    """Print the tuned parameters as settings of hardware have them: three digits, with units, kB in place of bytes."""
+    values = summary["policies"][-1]["parameters"]
+    policy = resolve(summary["policy"], summary["simulator"]).policy
+    units = policy.with_parameters(values).units() if isinstance(policy, Transport) else {}
+    rows = [(name, *_rounded(value, units.get(name, ""))) for name, value in values.items()]
+    notes = ["thresholds of markers are for ports of 100 Gb/s, and go with the rate"] * any(map(_by_rate, values))
+    print_table(Table("tuned, to paste", ("parameter", "value", "unit"), rows, ("parameter", "unit")), *notes)
+
+
+def _rounded(value: Any, unit: str) -> tuple[str, str]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value), unit
+    shown, unit = (value / 1000, "kB") if unit == "bytes" else (value, unit)
+    return f"{float(f'{shown:.3g}'):.12g}", unit
+
+
+def _by_rate(name: str) -> bool:
+    kind, _, parameter = name.partition(".")
+    return kind in MARKERS and parameter in MARKERS[kind].knobs and MARKERS[kind].knobs[parameter].by_rate
+
+
+def _named(parameter: tuple[str, Any]) -> str:
+    key, value = parameter
+    return f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"

@@ -1,0 +1,62 @@
+"""The tables of `lcca evaluate`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from lcca.cli.printing.console import print_table, wide_console
+from lcca.cli.printing.tables import with_error
+from lcca.evaluation.bounds.ideals import IDEALS
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
+from lcca.inputs.units import PACKET_BYTES
+
+
+def print_networks(found: Sequence[dict[str, Any]]) -> None:
+    """Print a table per policy, a row per network."""
+    metrics = shown(NETWORK_TRIALS, "evaluate")
+    for policy in dict.fromkeys(row["id"] for row in found):
+        rows = [row for row in found if row["id"] == policy]
+        bounds = [name for name in IDEALS if any(name in r for r in rows)]
+        head = ("network", *(each.head for each in metrics), *(name.removesuffix("_bits") for name in bounds))
+        cells = [
+            (
+                f"{r['network']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
+                *(with_error(r[each.name], r[f"{each.name}_se"]) for each in metrics),
+                *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
+            )
+            for r in rows
+        ]
+        print_table(Table(f"{policy} (± one standard error over seeds)", head, cells))
+    in_gbps = f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes"
+    wide_console().print(in_gbps, style="dim")
+
+
+def print_agreement(found: dict[str, Any]) -> None:
+    """Print where both simulators agree, and where they would order policies differently."""
+    head = ("policy", "metric", "engine", "ns-3", "difference", "95 %", "spread", "without starved", "verdict")
+    rows = [
+        (
+            *(r["policy"], r["metric"], _number(r["first"]), _number(r["second"])),
+            f"{_number(r['difference'], '+')} {'bits' if r['metric'] == 'score_bits' else '%'}",
+            f"[{_number(r['low'], '+')}, {_number(r['high'], '+')}]",
+            _number(r["spread"]),
+            f"{_number(r['without_starved'], '+')} ({r['starved']} left out)" if r["starved"] else "",
+            r["verdict"],
+        )
+        for r in found["agreement"]
+    ]
+    title = f"ns-3 − fast engine, {found['topology']} (95 % Student's t over blocks of networks)"
+    print_table(Table(title, head, rows, left=("policy", "metric", "verdict")))
+    for each in found["order_flips"]:
+        sure = "settled" if each["settled"] else "not settled in ns-3"
+        words = f"order: the engine prefers {each['engine_prefers']}, ns-3 {each['ns3_prefers']} ({sure})"
+        wide_console().print(words, markup=False)
+    for error in dict.fromkeys(each["error"] for each in found["failed"]):
+        wide_console().print(f"failed in ns-3: {error}", markup=False)
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "–" if value is None else f"{value:{sign}.3f}"

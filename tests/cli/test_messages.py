@@ -1,0 +1,58 @@
+"""Messages that users of 0.1 found poor: each names what to do, in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from ..conftest import RunCommand
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+SPACE, LEAF, VEGAS = (
+    str(CONFIGS / name) for name in ("networks/default.yaml", "fabric/leaf-spine.yaml", "tuning/vegas.yaml")
+)
+MESSAGES = {
+    ("evaluate", "my.py", "--on", SPACE): "name the class in it, as in my.py:Mine",
+    ("show", "policy", SPACE): "a YAML file, and no policy",
+    ("compare", "dctcp", "hpcc", "--on", SPACE): "or a fabric scenario",
+    ("rank", "dctpc", "hpcc", "--on", LEAF): "did you mean 'dctcp'?",
+    ("rank", "dctpc", "aimd", "--on", SPACE): "did you mean 'dctcp'?",
+    ("compare", "aimd", "rcp", "--on", str(CONFIGS / "quickstart.yaml")): "this is a campaign, and no place",
+    ("sweep", SPACE): "this is a network space, not a campaign",
+    ("compare", "dctcp", "hpcc", "--on", LEAF, "--set", "workload.load=1.9"): "it may ask for 0.526",
+    ("tune", VEGAS, "--set", "tuner.networks=8"): "--set tuner.race.first_look=4 is",
+    ("show", "signal", "rtt"): "did you mean 'rtt_ratio'?",
+    ("plot", "run", "--figure", "all", "--width", "8"): "a width with its unit",
+    ("evaluate", "aimd", "--on", SPACE, "--seeds", "0"): "must be at least 1, got 0; see lcca evaluate --help",
+    ("evaluate", "aimd", "--on"): "expected one argument; see lcca evaluate --help",
+}
+
+
+@pytest.mark.parametrize("words", MESSAGES, ids=" ".join)
+def test_a_mistake_is_answered_by_what_to_do(
+    words: tuple[str, ...], lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text("class Mine: ...\n")
+    answer = lcca(*words)
+    assert answer.status == 2 and answer.out == ""
+    assert MESSAGES[words] in answer.err
+    assert len(answer.err.splitlines()) == 1, "one line"
+
+
+SPELT = {
+    "compare a b --space x --pairs 9": "compare a b --on x --trials 9",
+    "compare a b --fabric=x --seeds 9": "compare a b --on=x --trials 9",
+    "rank a b --fabric x --seeds 9": "rank a b --on x --trials 9",
+    "rank a b --bench x --networks 9": "rank a b --on x --trials 9",
+    "evaluate a --networks x --seeds 9": "evaluate a --on x --seeds 9",
+    "bound --space x": "evaluate --bound --on x",
+    "agree a --space x": "evaluate --simulator both a --on x",
+}
+
+
+@pytest.mark.parametrize("before", SPELT)
+def test_an_old_spelling_works_and_says_the_new_one(before: str, lcca: RunCommand) -> None:
+    now, of_now = lcca(*before.split()), lcca(*SPELT[before].split())
+    assert now.err == f"lcca: this is now spelt lcca {SPELT[before]}\n{of_now.err}"
+    assert (now.status, now.out) == (of_now.status, of_now.out)
+    assert "spelt" not in of_now.err
