@@ -45,6 +45,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
+from lcca.remy_plus.core.signals import formulas
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
@@ -286,6 +287,11 @@ class CampaignConfig(RunConfig):
             for candidate in self.candidates:
                 with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
                     trainer.require(candidate.signals.signals)
+                    own = ", ".join(each.name for each in formulas(candidate.signals.signals))
+                    allowed = trainer.formulas or not own
+                    require(
+                        allowed, f"{own}: policies of trainer.kind {trainer.kind} have no formulas; use law or rplus"
+                    )
             if self.headers and not trainer.headers:
                 raise ValueError(f"headers: {where}.kind {trainer.kind} cannot learn with them; use signal_sets")
         return self

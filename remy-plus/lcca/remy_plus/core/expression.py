@@ -1,4 +1,4 @@
-"""Conditions and small formulas over what a hop knows, such as ``qlen_bytes >= 62000 and not dec``."""
+"""Conditions and small formulas over what a hop or a sender knows, such as ``qlen_bytes >= 62000 and not dec``."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class Expression:
         """
         return tuple(_postfix(self._tree))
 
-    def require_known(self, names: Iterable[str]) -> None:
-        """Check that every name is one of ``names``.
+    def require_known(self, names: Iterable[str], where: str = "at a hop") -> None:
+        """Check that every name is one of ``names``, which are those of a place in words.
 
         Raises:
             InputError: the first that is not, with the nearest.
         """
         known = list(names)
         for name in sorted(self.names.difference(known)):
-            raise InputError(f"{self.text!r}: there is no {name!r} at a hop{did_you_mean(name, known)}")
+            raise InputError(f"{self.text!r}: there is no {name!r} {where}{did_you_mean(name, known)}")
 
 
 def _parse(text: str) -> ast.expr:
