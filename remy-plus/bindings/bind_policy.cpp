@@ -162,7 +162,7 @@ void bind_policy(nb::module_& m) {
                   "over"_a, "under"_a, "real"_a = false, "own"_a = nb::list(),
                   "Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for "
                   "none), their windows real numbers or whole; raises ValueError if they overlap or leak. `own`: see "
-                  "lcca.remy_plus.core.signals.")
+                  "lcca.remy_plus.core.formulas.")
       .def_static(
           "fixed_window", [](double window) { return PolicyHandle{FixedWindow{window}}; }, "window"_a)
       .def_static(

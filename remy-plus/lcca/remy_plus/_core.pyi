@@ -87,7 +87,7 @@ class Policy:
     @staticmethod
     def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str, real: bool = False, own: list = []) -> Policy:
         """
-        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none), their windows real numbers or whole; raises ValueError if they overlap or leak. `own`: see lcca.remy_plus.core.signals.
+        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none), their windows real numbers or whole; raises ValueError if they overlap or leak. `own`: see lcca.remy_plus.core.formulas.
         """
 
     @staticmethod

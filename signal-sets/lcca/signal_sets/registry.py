@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean, shown
-from lcca.remy_plus.core.signals import QUANTITIES, Quantity, formula, registered
+from lcca.remy_plus.core.formulas import formula, registered
+from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 
 Source: TypeAlias = Literal["end-to-end", "in-network"]
 

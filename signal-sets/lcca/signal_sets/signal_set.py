@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import ConfigError, InputError
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.validation import named, packaged
-from lcca.remy_plus.core.signals import MOST_FORMULAS, Formula, formulas, registered
+from lcca.inputs.validation import named, packaged, validate_json
+from lcca.remy_plus.core.formulas import MOST_FORMULAS, Formula, formulas, registered
 from lcca.signal_sets.registry import SIGNALS, Signal, signal
 
 
@@ -34,16 +34,18 @@ class FormulaSignal(Model):
 def _definition(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    own = FormulaSignal.model_validate(value)
     try:
+        own = validate_json(value, FormulaSignal)
         return Formula(own.name, own.expr, re.sub(r"\bus\b", "µs", own.unit)).definition
+    except ConfigError as error:
+        raise_problems("signal", [problem_at(each.keys, each.text) for each in error.problems])
     except InputError as error:
         key, _, text = str(error).partition(": ")
         raise_problems("signal", [problem_at((key,), text)])
 
 
 Entry = Annotated[str, BeforeValidator(_definition, json_schema_input_type=str | FormulaSignal)]
-"""A registered signal by its name, or a formula by its definition (`lcca.remy_plus.core.signals`)."""
+"""A registered signal by its name, or a formula by its definition (`lcca.remy_plus.core.formulas`)."""
 
 
 class SignalSet(Model):

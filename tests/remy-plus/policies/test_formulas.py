@@ -12,7 +12,8 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import CARRIED, SIGNAL_CEILING, SIGNALS, formula, places, quantity, registered
+from lcca.remy_plus.core.formulas import formula, places, quantity, registered
+from lcca.remy_plus.core.signals import CARRIED, SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.core.stamping import ONLY_IN_HEADERS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files.lawc import c_source
@@ -105,18 +106,15 @@ FORMULAS = {
     "steps = queue // 3 % 4 + floor(rtt_ratio) + ceil(-0.5)": lambda s: (
         s["queue"] // 3 % 4 + math.floor(s["rtt_ratio"]) + math.ceil(-0.5)
     ),
-    "choice = (queue > 5 and not rtt_ratio < 2) * min(queue, flows, 7) + (1 < rtt_ratio <= 3 or queue == 0)": lambda s: (
-        float(s["queue"] > 5 and not s["rtt_ratio"] < 2) * min(s["queue"], s["flows"], 7)
-        + float(1 < s["rtt_ratio"] <= 3 or s["queue"] == 0)
+    "choice = (queue > 5 and not rtt_ratio < 1.4) * max(min(queue, flows, 7), 2)": lambda s: (
+        float(s["queue"] > 5 and not s["rtt_ratio"] < 1.4) * max(min(s["queue"], s["flows"], 7), 2)
     ),
-    "spread = max(send_ewma, receive_ewma) - min(send_ewma, receive_ewma)": lambda s: abs(
-        s["send_ewma"] - s["receive_ewma"]
-    ),
+    "inside = 1 < rtt_ratio <= 1.3 or queue == 0": lambda s: float(1 < s["rtt_ratio"] <= 1.3 or s["queue"] == 0),
 }
 
 
 def again(rows: Rows, compute: Callable[[dict[str, float]], float]) -> list[float]:
-    """Return a formula's values, of feedback after feedback; it is 0 until a flow's second ACK and keeps what it has."""
+    """Return a formula's values, row by row: 0 until a flow's second ACK, and what it was where it cannot be known."""
     values, last = [], dict[tuple[int, int], float]()
     for i in range(len(rows["now_us"])):
         flow = (int(rows["sender"][i]), int(rows["flow"][i]))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.expression import Expression
+from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads, write
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, WithHeader, with_header
 from lcca.remy_plus.policies.rules import one_rule

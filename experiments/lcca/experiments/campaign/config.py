@@ -45,7 +45,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
-from lcca.remy_plus.core.signals import formulas
+from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy

@@ -19,7 +19,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.pool import Failure, Outcomes, Pool
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, about, did_you_mean, require
-from lcca.remy_plus.core.signals import formulas
+from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList

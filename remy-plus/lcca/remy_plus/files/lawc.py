@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lcca.inputs.errors import require
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, formulas
+from lcca.remy_plus.core.formulas import formulas
+from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import SHARE, Law
 from lcca.remy_plus.policies.rules import pacing_unit

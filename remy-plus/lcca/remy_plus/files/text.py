@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from lcca.remy_plus.core.signals import SIGNAL_CEILING, quantity
+from lcca.remy_plus.core.formulas import quantity
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.policies.agents import LawSteering, MlpPolicy, TableSteering
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, check_signals, formulas
+from lcca.remy_plus.core.formulas import check_signals, formulas
+from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.remy_plus.policies.layers import Floats, Layer, Lstm
 
 if TYPE_CHECKING:

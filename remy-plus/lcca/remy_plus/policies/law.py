@@ -21,7 +21,8 @@ from typing import Any, ClassVar
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, check_signals, formulas, quantity, short_name
+from lcca.remy_plus.core.formulas import check_signals, formulas, quantity, short_name
+from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.rules import NAMED, pacing_unit
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
 

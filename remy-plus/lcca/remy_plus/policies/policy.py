@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, Union
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import registered
+from lcca.remy_plus.core.formulas import registered
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp

@@ -28,7 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS, check_signals, formulas, short_name
+from lcca.remy_plus.core.formulas import check_signals, formulas, short_name
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 
 Pacing: TypeAlias = str
 Windows: TypeAlias = Literal["whole", "real"]
@@ -54,7 +55,7 @@ class RuleTable:
     Two tables are equal when all their content is; the arrays are read-only.
 
     Attributes:
-        signals: names of the k axes, in order, or formulas (`lcca.remy_plus.core.signals`).
+        signals: names of the k axes, in order, or formulas (`lcca.remy_plus.core.formulas`).
         lower: (R, k) inclusive bounds, in the unit of each signal.
         upper: (R, k) exclusive bounds, at most `SIGNAL_CEILING`.
         increment: (R,) packets added to the window, at most `LARGEST_INCREMENT` of either sign; whole numbers

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.expression import Expression
+from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.core.stamping import Gains
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
 from lcca.signal_sets.headers.parts import Measurement

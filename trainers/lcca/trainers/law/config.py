@@ -9,7 +9,7 @@ from pydantic import Field as Key
 
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
-from lcca.remy_plus.core.signals import formulas, short_name
+from lcca.remy_plus.core.formulas import formulas, short_name
 from lcca.remy_plus.policies.law import NEUTRAL, OWN
 from lcca.trainers.base import Budget, TrainerConfig
 

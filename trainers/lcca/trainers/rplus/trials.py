@@ -24,7 +24,7 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import places
+from lcca.remy_plus.core.formulas import places
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList, compile_network
