@@ -287,11 +287,9 @@ class CampaignConfig(RunConfig):
             for candidate in self.candidates:
                 with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
                     trainer.require(candidate.signals.signals)
-                    own = ", ".join(each.name for each in formulas(candidate.signals.signals))
-                    allowed = trainer.formulas or not own
-                    require(
-                        allowed, f"{own}: policies of trainer.kind {trainer.kind} have no formulas; use law or rplus"
-                    )
+                    own = [each.name for each in formulas(candidate.signals.signals)]
+                    problem = f"trainer.kind: {trainer.kind} learns no formulas ({', '.join(own)}); use law or rplus"
+                    require(trainer.formulas or not own, problem)
             if self.headers and not trainer.headers:
                 raise ValueError(f"headers: {where}.kind {trainer.kind} cannot learn with them; use signal_sets")
         return self
