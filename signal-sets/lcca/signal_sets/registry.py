@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean, shown
-from lcca.remy_plus.core.formulas import formula, registered
+from lcca.remy_plus.core.formulas import formula, quantity, registered
 from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 
 Source: TypeAlias = Literal["end-to-end", "in-network"]
@@ -173,11 +173,11 @@ def signal(name: str) -> Signal:
         InputError: unknown; the message suggests the nearest name.
     """
     if own := formula(name):
-        parts = {SIGNALS[part].source for part in registered([name])}
-        source: Source = "in-network" if "in-network" in parts else "end-to-end"
-        smoothing, unit = own.quantity.smoothing, own.quantity.unit
-        bounds = (0.0, own.quantity.largest)
-        return Signal(own.name, own.name, source, smoothing, unit, bounds, None, 0, "its signal set", f"= {own.expr}")
+        sources = [SIGNALS[part].source for part in registered([name])]
+        source: Source = "in-network" if "in-network" in sources else "end-to-end"
+        found = quantity(name)
+        about = (own.name, own.name, source, found.smoothing, found.unit, (0.0, found.largest))
+        return Signal(*about, None, 0, "its signal set", f"= {own.expr}")
     if name not in SIGNALS:
         raise InputError(f"unknown signal {shown(name)}{did_you_mean(name, SIGNALS)}")
     return SIGNALS[name]

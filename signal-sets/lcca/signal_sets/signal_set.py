@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any
@@ -36,7 +35,7 @@ def _definition(value: Any) -> Any:
         return value
     try:
         own = validate_json(value, FormulaSignal)
-        return Formula(own.name, own.expr, re.sub(r"\bus\b", "µs", own.unit)).definition
+        return Formula(**own.model_dump()).definition
     except ConfigError as error:
         raise_problems("signal", [problem_at(each.keys, each.text) for each in error.problems])
     except InputError as error:

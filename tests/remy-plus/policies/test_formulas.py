@@ -27,6 +27,7 @@ from lcca.remy_plus.policies.policy import WithHeader, compile_policy, seen
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
+from lcca.signal_sets.registry import signal
 
 NETWORK = Network(id=1, senders=4, rtt=25.0, link_rate=3.0, buffer=60, mean_on=1000.0, mean_off=300.0, loss=0.004)
 PRESSURE = "pressure [µs] = rtt_ratio * receive_ewma"
@@ -175,6 +176,9 @@ def test_names_of_formulas() -> None:
     assert formula("rtt_ratio") is None
     assert registered(("queue", PRESSURE)) == ("queue", "receive_ewma", "rtt_ratio")
     assert places(("queue", "a = queue", "b = flows"))[1:] == [len(SIGNALS) + 1, len(SIGNALS) + 2]
+    assert signal("constant [RTTs] = 5").source == "end-to-end" and not registered(["constant [RTTs] = 5"])
+    with pytest.raises(InputError, match=r"'own = 2\*queue  \+ 1' must be written 'own = 2\*queue \+ 1'"):
+        law(("own = 2*queue  + 1",))
     with pytest.raises(InputError, match="'pressure' is listed twice"):
         law((PRESSURE, "pressure = queue"))
     with pytest.raises(InputError, match="9 formulas, but a policy has at most 8"):

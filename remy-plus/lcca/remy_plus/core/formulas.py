@@ -177,7 +177,7 @@ class Formula:
             self.expression.require_known(SIGNALS, "among the registered signals")
             try:
                 _core.formula_value(
-                    [("number", 1.0) if kind == "name" else (kind, x) for kind, x in self._steps], [], []
+                    [("number", 1) if kind == "source" else (kind, x) for kind, x in self.steps], [], []
                 )
             except ValueError as error:
                 raise InputError(f"{self.expr!r}: {error}") from None
@@ -188,26 +188,24 @@ class Formula:
         return Expression(self.expr)
 
     @property
+    def steps(self) -> list[tuple[str, float | str]]:
+        """The formula in the engine's form."""
+        return [("source", x) if kind == "name" else (kind, x) for kind, x in self.expression.postfix()]
+
+    @property
     def definition(self) -> str:
         """What it goes by."""
-        return f"{self.name}{f' [{self.unit}]' if self.unit else ''} = {' '.join(self.expr.split())}"
+        unit = re.sub(r"\bus\b", "µs", self.unit)
+        return f"{self.name}{f' [{unit}]' if unit else ''} = {' '.join(self.expr.split())}"
 
     @property
-    def quantity(self) -> Quantity:
-        """What a table of signals has of it."""
-        like = QUANTITIES[_LIKE.get(self.unit, "rtt_difference")]
-        unit = "" if self.unit == "share" else self.unit
-        words = {"label": self.name, "unit": unit, "smoothing": "that of its parts"}
-        return like._replace(**words, largest=SIGNAL_CEILING, carried=None, field=None)
-
-    @property
-    def _steps(self) -> tuple[tuple[str, float | str], ...]:
-        return self.expression.postfix()
+    def like(self) -> str:
+        """The registered signal whose form it has."""
+        return _LIKE.get(self.unit, "rtt_difference")
 
     def compiled(self) -> tuple[str, list[tuple[str, float | str]], str]:
         """Return the engine's form."""
-        tokens = [("source", x) if kind == "name" else (kind, x) for kind, x in self._steps]
-        return self.definition, tokens, _LIKE.get(self.unit, "rtt_difference")
+        return self.definition, self.steps, self.like
 
 
 @cache
@@ -217,8 +215,11 @@ def formula(signal: str) -> Formula | None:
     Raises:
         InputError: a wrong one.
     """
-    found = _DEFINITION.fullmatch(signal)
-    return None if found is None else Formula(found["name"], found["expr"], found["unit"] or "")
+    if (found := _DEFINITION.fullmatch(signal)) is None:
+        return None
+    own = Formula(found["name"], found["expr"], found["unit"] or "")
+    require(own.definition == signal, f"{signal!r} must be written {own.definition!r}")
+    return own
 
 
 def formulas(signals: Sequence[str]) -> list[Formula]:
@@ -228,8 +229,11 @@ def formulas(signals: Sequence[str]) -> list[Formula]:
 
 def quantity(signal: str) -> Quantity:
     """Return what people call a signal, registered or a formula."""
-    own = formula(signal)
-    return QUANTITIES[signal] if own is None else own.quantity
+    if (own := formula(signal)) is None:
+        return QUANTITIES[signal]
+    like, unit = QUANTITIES[own.like], "" if own.unit == "share" else own.unit
+    parts = "that of its parts"
+    return like._replace(label=own.name, unit=unit, smoothing=parts, largest=SIGNAL_CEILING, carried=None, field=None)
 
 
 def short_name(signal: str) -> str:
