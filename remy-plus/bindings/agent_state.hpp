@@ -39,7 +39,7 @@ inline Agent make_agent(const std::vector<std::string>& signals, std::size_t his
                         double initial, double smallest, double largest,
                         const std::vector<std::tuple<double, double, double>>& table, const nb::object& law) {
   Agent agent;
-  for (const std::string& name : signals) agent.signals.push_back(signal_by_name(name));
+  agent.signals = signals_by_name(signals);
   agent.history = history;
   agent.decisions = {rtts, smallest_rtt, late};
   agent.actions = {steering_by_name(steering), multiple, increment, pacing, initial, smallest, largest, {}};

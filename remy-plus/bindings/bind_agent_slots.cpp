@@ -114,7 +114,7 @@ auto signals_of(const AgentSlots& self, const std::vector<std::uint32_t>& slots)
   std::vector<double> values;
   for (const std::uint32_t slot : slots) {
     const Signals& signals = self.sender(slot).memory.signals();
-    values.insert(values.end(), signals.begin(), signals.end());
+    values.insert(values.end(), signals.begin(), signals.begin() + signal_count);
   }
   return nb::cast<Matrix<double>>(to_numpy(std::move(values), {slots.size(), std::size_t{signal_count}}));
 }

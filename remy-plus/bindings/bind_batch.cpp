@@ -133,7 +133,8 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   Census wanted;
   wanted.rule = rule;
   wanted.prefix = prefix;
-  for (const std::string& axis : axes) wanted.axes.push_back(signal_by_name(axis));
+  const auto own = std::visit([](const auto& p) { return own_of(p); }, policy_of(policy));
+  for (const std::string& axis : axes) wanted.axes.push_back(signal_by_name(axis, own.get()));
   if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
   BatchOptions options;
   options.duration = duration;

@@ -35,17 +35,17 @@ struct PolicyHandle {
 
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
                         const Vector& increment, const Vector& multiple, const Vector& pacing, const std::string& over,
-                        const std::string& under, bool real) {
+                        const std::string& under, bool real, const nb::list& own) {
   const std::size_t rules = lower.shape(0), k = axes.size();
   if (lower.shape(1) != k || upper.shape(0) != rules || upper.shape(1) != k || increment.shape(0) != rules ||
       multiple.shape(0) != rules || pacing.shape(0) != rules)
     throw std::invalid_argument("the arrays of a rule table must agree in rules and axes");
   RuleTable table;
   table.real = real;
-  std::vector<Signal> signals;
-  for (const std::string& name : axes) signals.push_back(signal_by_name(name));
+  table.own = own_from(own);
+  const std::vector<Signal> signals = signals_by_name(axes, table.own);
   table.pacing = {unit_part(over), unit_part(under)};
-  table.wanted = table.pacing.wanted();
+  table.wanted = table.pacing.wanted() | (table.own ? table.own->wanted() : 0);
   for (Signal s : signals) table.wanted |= bit(s);
   std::vector<Box> boxes(rules);
   for (std::size_t r = 0; r < rules; ++r) {
@@ -141,7 +141,7 @@ PolicyHandle from_state(const nb::tuple& state) {
 
 std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) {
   Signals signals{};
-  if (values.size() != signals.size()) throw std::invalid_argument("one value per engine signal is needed");
+  if (values.size() != signal_count) throw std::invalid_argument("one value per engine signal is needed");
   std::copy(values.begin(), values.end(), signals.begin());
   return std::get<RuleTable>(self.policy).tree->find(signals);
 }
@@ -159,9 +159,10 @@ void bind_policy(nb::module_& m) {
       "signal"_a, "Number of the form that a signal has as a feature of a law for fabrics (fabric_law.h).");
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
       .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
-                  "over"_a, "under"_a, "real"_a = false,
+                  "over"_a, "under"_a, "real"_a = false, "own"_a = nb::list(),
                   "Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for "
-                  "none), their windows real numbers or whole; raises ValueError if they overlap or leak.")
+                  "none), their windows real numbers or whole; raises ValueError if they overlap or leak. `own`: see "
+                  "lcca.remy_plus.core.formulas.")
       .def_static(
           "fixed_window", [](double window) { return PolicyHandle{FixedWindow{window}}; }, "window"_a)
       .def_static(
@@ -188,10 +189,12 @@ void bind_policy(nb::module_& m) {
       .def_static(
           "law",
           [](const std::vector<double>& terms, const std::vector<double>& map, const std::vector<std::string>& signals,
-             const std::string& over, const std::string& under, double bound, double largest, double refresh) {
-            return PolicyHandle{law_of(terms, map, signals, over, under, bound, largest, refresh)};
+             const std::string& over, const std::string& under, double bound, double largest, double refresh,
+             const nb::list& own) {
+            return PolicyHandle{law_of(terms, map, signals, over, under, bound, largest, refresh, own_from(own))};
           },
           "terms"_a, "map"_a, "signals"_a, "over"_a, "under"_a, "bound"_a, "largest"_a, "refresh"_a,
+          "own"_a = nb::list(),
           "A control law (law.h): its terms, three rows of coefficients of features or none, the signals whose "
           "features "
           "follow those of every law, and the rate that hops grant as signal over / signal under ('1' for none).")

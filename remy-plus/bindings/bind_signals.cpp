@@ -67,6 +67,8 @@ nb::list table() {
 void bind_signals(nb::module_& m) {
   m.def("signal_table", &table, "A row per signal in engine order; see lcca.remy_plus.core.signals.");
   m.attr("SIGNAL_CEILING") = signal_ceiling;
+  m.attr("OWN_SIGNAL") = static_cast<std::size_t>(own_signal);
+  m.attr("MOST_OWN_SIGNALS") = most_own_signals;
   m.attr("RCP_GAINS") = tuple_of(rcp_gains);
   m.attr("XCP_GAINS") = tuple_of(xcp_gains);
   m.attr("COUNT_BITS") = ActiveFlows::usual_bits;

@@ -61,6 +61,10 @@ nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double du
   for (std::size_t s = 0; s < signal_count; ++s)
     out[std::string(signal_table[s].name).c_str()] =
         column<double>(rows, [s](const TraceRow& r) { return r.signals[s]; });
+  const auto own = std::visit([](const auto& p) { return own_of(p); }, policy_of(policy));
+  for (std::size_t i = 0; own && i < own->all().size(); ++i)
+    out[own->all()[i].name.c_str()] =
+        column<double>(rows, [i](const TraceRow& r) { return r.signals[own_signal + i]; });
   return out;
 }
 

@@ -16,6 +16,7 @@
 
 #include "python_control.hpp"
 #include "remy_plus/policies/policy.hpp"
+#include "stamping_state.hpp"
 
 namespace remy_plus::bindings {
 
@@ -32,7 +33,57 @@ inline Action checked(double increment, double multiple, double pacing) {
 
 // A part of a pacing unit by the name of its signal; "1" for none.
 inline Signal unit_part(const std::string& name) { return name == "1" ? signal_count : signal_by_name(name); }
-inline std::string name_of(Signal part) { return part == signal_count ? "1" : std::string(signal_table[part].name); }
+inline std::string name_of(Signal part, const OwnSignals* own = nullptr) {
+  if (part >= own_signal) return own->all()[part - own_signal].name;
+  return part == signal_count ? "1" : std::string(signal_table[part].name);
+}
+
+using Own = std::shared_ptr<const OwnSignals>;
+
+// A policy's own signals from (name, formula in postfix order, registered signal whose form it has) each; null for
+// none.
+inline Own own_from(const nb::handle& rows) {
+  std::vector<OwnSignal> all;
+  for (nb::handle row : rows) {
+    const auto source = [](const std::string& name) { return signal_by_name(name); };
+    all.push_back(
+        {nb::cast<std::string>(row[0]), formula_from(row[1], source), signal_by_name(nb::cast<std::string>(row[2]))});
+  }
+  return all.empty() ? nullptr : std::make_shared<const OwnSignals>(std::move(all));
+}
+
+// The same of those of a policy.
+inline nb::list rows_of(const OwnSignals& own) {
+  nb::list rows;
+  for (const OwnSignal& each : own.all()) {
+    nb::list tokens;
+    for (const Formula::Step& step : each.formula.steps()) {
+      const std::string kind(operator_names[static_cast<std::size_t>(step.op)]);
+      if (step.op == Formula::Op::source)
+        tokens.append(nb::make_tuple(kind, std::string(signal_table[static_cast<std::size_t>(step.value)].name)));
+      else
+        tokens.append(nb::make_tuple(kind, step.value));
+    }
+    rows.append(nb::make_tuple(each.name, tokens, std::string(signal_table[each.like].name)));
+  }
+  return rows;
+}
+
+// A state, with the policy's own signals at its end if it has any.
+inline nb::tuple with_own(const nb::tuple& state, const Own& own) {
+  return own ? nb::tuple(state + nb::make_tuple(rows_of(*own))) : state;
+}
+
+// The policy's own signals at the end of a state that has so many parts without them.
+inline Own own_at(const nb::tuple& state, std::size_t parts) {
+  return state.size() > parts ? own_from(state[parts]) : nullptr;
+}
+
+inline std::vector<Signal> signals_by_name(const std::vector<std::string>& names, const Own& own = nullptr) {
+  std::vector<Signal> signals;
+  for (const std::string& name : names) signals.push_back(signal_by_name(name, own.get()));
+  return signals;
+}
 
 inline nb::bytes bytes_of(const std::vector<float>& numbers) {
   return nb::bytes(numbers.data(), numbers.size() * sizeof(float));
@@ -115,7 +166,7 @@ inline Mlp mlp_of(const nb::tuple& state) {
 // `map`: three rows of a coefficient for each feature, or nothing.
 inline Law law_of(const std::vector<double>& terms, const std::vector<double>& map,
                   const std::vector<std::string>& signals, const std::string& over, const std::string& under,
-                  double bound, double largest, double refresh) {
+                  double bound, double largest, double refresh, Own own) {
   const std::size_t features = map.size() / 3;
   if (terms.size() != lcca_terms || map.size() != 3 * features || features > lcca_most_features)
     throw std::invalid_argument("a law has " + std::to_string(+lcca_terms) +
@@ -134,9 +185,8 @@ inline Law law_of(const std::vector<double>& terms, const std::vector<double>& m
   law.refresh = refresh;
   for (std::size_t i = 0; i < 3; ++i)
     std::copy_n(map.begin() + static_cast<std::ptrdiff_t>(i * features), features, law.map[i]);
-  std::vector<Signal> seen;
-  for (const std::string& name : signals) seen.push_back(signal_by_name(name));
-  return {law, std::move(seen), {unit_part(over), unit_part(under)}};
+  std::vector<Signal> seen = signals_by_name(signals, own);
+  return {law, std::move(seen), {unit_part(over), unit_part(under)}, std::move(own)};
 }
 
 inline nb::tuple state_of(const Law& policy) {
@@ -144,9 +194,11 @@ inline nb::tuple state_of(const Law& policy) {
   std::vector<double> map;
   for (const auto& row : law.map) map.insert(map.end(), row, row + law.features);
   std::vector<std::string> signals;
-  for (const Signal s : policy.signals()) signals.emplace_back(signal_table[s].name);
-  return nb::make_tuple("law", std::vector<double>(law.terms, law.terms + lcca_terms), map, signals,
-                        name_of(policy.rate().over), name_of(policy.rate().under), law.bound, law.largest, law.refresh);
+  for (const Signal s : policy.signals()) signals.push_back(name_of(s, policy.own.get()));
+  return with_own(
+      nb::make_tuple("law", std::vector<double>(law.terms, law.terms + lcca_terms), map, signals,
+                     name_of(policy.rate().over), name_of(policy.rate().under), law.bound, law.largest, law.refresh),
+      policy.own);
 }
 
 inline FabricLaw fabric_law_of(const std::vector<double>& terms, const std::vector<double>& map,
@@ -163,9 +215,7 @@ inline FabricLaw fabric_law_of(const std::vector<double>& terms, const std::vect
   std::copy(terms.begin(), terms.end(), law.terms);
   std::copy(map.begin(), map.end(), law.map);
   law.signals = static_cast<int>(signals.size());
-  std::vector<Signal> seen;
-  for (const std::string& name : signals) seen.push_back(signal_by_name(name));
-  return {law, std::move(seen)};
+  return {law, signals_by_name(signals)};
 }
 
 inline nb::tuple state_of(const FabricLaw& policy) {
@@ -198,8 +248,9 @@ inline nb::tuple state_of(const Policy& policy) {
     links.insert(links.end(), {node.axis, node.child[0], node.child[1]});
   }
   for (const Action& a : table.actions) actions.insert(actions.end(), {a.increment, a.multiple, a.pacing});
-  return nb::make_tuple(table.real ? real_table : "rule-table", cuts, links, table.tree->root(), actions,
-                        name_of(table.pacing.over), name_of(table.pacing.under), table.wanted);
+  return with_own(nb::make_tuple(table.real ? real_table : "rule-table", cuts, links, table.tree->root(), actions,
+                                 name_of(table.pacing.over), name_of(table.pacing.under), table.wanted),
+                  table.own);
 }
 
 inline RuleTable table_of(const nb::tuple& state) {
@@ -220,6 +271,7 @@ inline RuleTable table_of(const nb::tuple& state) {
   table.tree = std::make_shared<RuleTree>(std::move(nodes), nb::cast<std::int32_t>(state[3]), table.actions.size());
   table.pacing = {unit_part(nb::cast<std::string>(state[5])), unit_part(nb::cast<std::string>(state[6]))};
   table.wanted = nb::cast<SignalMask>(state[7]);
+  table.own = own_at(state, 8);
   return table;
 }
 
@@ -239,7 +291,7 @@ inline Policy policy_from(const nb::tuple& state) {
   if (kind == "law")
     return law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
                   nb::cast<std::vector<std::string>>(state[3]), nb::cast<std::string>(state[4]),
-                  nb::cast<std::string>(state[5]), number(6), number(7), number(8));
+                  nb::cast<std::string>(state[5]), number(6), number(7), number(8), own_at(state, 9));
   if (kind == "fabric-law")
     return fabric_law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
                          nb::cast<std::vector<std::string>>(state[3]));

@@ -6,9 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "remy_plus/headers/stamping.hpp"
@@ -70,30 +72,35 @@ inline Source source_from(const std::string& name) {
   return index < source_count ? static_cast<Source>(index) : index == source_count ? Source::constant : Source::formula;
 }
 
-inline Formula formula_from(const nb::handle& tokens) {
+// What the steps of a formula are called, in the order of Formula::Op.
+inline constexpr std::array<std::string_view, 23> operator_names = {
+    "number", "source", "field", "+",   "-",  "*",   "/",   "//",  "%",   "<",     "<=",  ">",
+    ">=",     "==",     "!=",    "and", "or", "min", "max", "neg", "not", "floor", "ceil"};
+
+// A formula in postfix order; `source` gives the number of a source by its name.
+template <class Numbered>
+Formula formula_from(const nb::handle& tokens, const Numbered& source) {
   using Op = Formula::Op;
-  static const std::map<std::string, Op> operators = {
-      {"+", Op::add},           {"-", Op::subtract},       {"*", Op::multiply},   {"/", Op::divide},
-      {"//", Op::floor_divide}, {"%", Op::modulo},         {"<", Op::less},       {"<=", Op::less_equal},
-      {">", Op::greater},       {">=", Op::greater_equal}, {"==", Op::equal},     {"!=", Op::not_equal},
-      {"and", Op::both},        {"or", Op::either},        {"min", Op::smallest}, {"max", Op::largest},
-      {"neg", Op::negative},    {"not", Op::inverse},      {"floor", Op::floor},  {"ceil", Op::ceil}};
   std::vector<Formula::Step> steps;
   for (nb::handle token : tokens) {
     const auto kind = nb::cast<std::string>(token[0]);
-    if (kind == "number")
-      steps.push_back({Op::number, nb::cast<double>(token[1])});
-    else if (kind == "field")
-      steps.push_back({Op::field, nb::cast<double>(token[1])});
-    else if (kind == "source")
-      steps.push_back({Op::source, static_cast<double>(source_from(nb::cast<std::string>(token[1])))});
+    const auto at = std::find(operator_names.begin(), operator_names.end(), kind);
+    if (at == operator_names.end()) throw std::invalid_argument("unknown operator '" + kind + "'");
+    const auto op = static_cast<Op>(at - operator_names.begin());
+    if (op == Op::source)
+      steps.push_back({op, static_cast<double>(source(nb::cast<std::string>(token[1])))});
     else
-      steps.push_back({named(kind, operators, "operator"), 0});
+      steps.push_back({op, op > Op::field ? 0 : nb::cast<double>(token[1])});
   }
-  for (const Formula::Step& step : steps)
-    if (step.op == Op::source && step.value >= static_cast<double>(source_count))
-      throw std::invalid_argument("a formula can only have what hops measure");
   return Formula(std::move(steps));
+}
+
+inline Formula formula_from(const nb::handle& tokens) {
+  return formula_from(tokens, [](const std::string& name) {
+    const auto source = static_cast<std::size_t>(source_from(name));
+    if (source >= source_count) throw std::invalid_argument("a formula can only have what hops measure");
+    return source;
+  });
 }
 
 inline StampedField field_from(const nb::dict& d) {

@@ -81,6 +81,9 @@ def test_a_users_file_is_read(tmp_path):
     assert type(signal_set(path).name) is str
 
 
+FORMULA = "name: x\ntitle: X\nsignals:\n  - rtt_ratio\n  - name: {}\n    expr: {}\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -96,6 +99,23 @@ def test_a_users_file_is_read(tmp_path):
         ("nme: x\ntitle: X\nsignals: [queue]\n", r"mine.yaml:1: nme: unknown key \(did you mean 'name'\?\)"),
         ("name: a b\ntitle: X\nsignals: [queue]\n", "mine.yaml:1: name: "),
         ("name: ../x\ntitle: X\nsignals: [queue]\n", "mine.yaml:1: name: "),
+        (
+            FORMULA.format("queue", "rtt_ratio"),
+            "mine.yaml:5: signals.1.name: 'queue' is a registered signal; choose an",
+        ),
+        (
+            FORMULA.format("own", "queue * rtt_rato"),
+            r"mine.yaml:6: signals.1.expr: 'queue \* rtt_rato': there is no 'rtt_rato' among the registered signals "
+            r"\(did you mean 'rtt_ratio'\?\)",
+        ),
+        (FORMULA.format("own", "queue *"), r"mine.yaml:6: signals.1.expr: 'queue \*' is no formula; it may have num"),
+        (FORMULA.format("own", "rtt ** 2"), r"mine.yaml:6: signals.1.expr: 'rtt \*\* 2': no Pow here"),
+        (FORMULA.format("a b", "queue"), "mine.yaml:5: signals.1.name: "),
+        (FORMULA.format("own", "queue") + "    unt: us\n", r"mine.yaml:7: signals.1.unt: unknown key .*'unit'"),
+        (
+            FORMULA.format("own", "queue") + "  - {name: own, expr: link}\n",
+            "mine.yaml:3: signals: 'own' is listed twice",
+        ),
     ],
     ids=lambda value: value[:30],
 )
@@ -112,6 +132,20 @@ def test_all_errors_come_at_once(tmp_path):
     with pytest.raises(InputError) as caught:
         signal_set(path)
     assert len(str(caught.value).splitlines()) == 4
+
+
+def test_a_formula_is_a_signal(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(FORMULA.format("power", "queue  / receive_ewma") + "    unit: packets/us\n")
+    found = signal_set(path)
+    assert found.signals == ("rtt_ratio", "power [packets/µs] = queue / receive_ewma")
+    assert SignalSet.model_validate(found.model_dump(mode="json")) == found
+    assert one_rule(found.signals).signals == found.signals
+    assert found.header_bits == 32
+    power = found.members[1]
+    assert (power.name, power.source, power.unit, power.doc) == (
+        *("power", "in-network", "packets/µs", "= queue / receive_ewma"),
+    )
 
 
 def test_unknown_names_get_a_suggestion():

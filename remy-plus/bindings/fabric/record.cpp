@@ -99,13 +99,13 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
   out["sample_queued_bytes"] = to_numpy(std::vector<double>(samples.queued), {count, watch.ports.size()});
 }
 
-// (rules,) and (look-ups,), (look-ups, signals)
+// (rules,) and (look-ups,), (look-ups, places of signals)
 void add_look_ups(nb::dict& out, const Transport& transport) {
   if (const RuleHits* hits = transport.rule_hits())
     out["rule_hits"] = to_numpy(std::vector<std::int64_t>(hits->begin(), hits->end()));
   if (const LookUps* kept = transport.look_ups()) {
     out["look_up_rule"] = to_numpy(std::vector<std::int64_t>(kept->rule.begin(), kept->rule.end()));
-    out["look_up_values"] = to_numpy(std::vector<float>(kept->values), {kept->rule.size(), signal_count});
+    out["look_up_values"] = to_numpy(std::vector<float>(kept->values), {kept->rule.size(), std::size_t{signal_places}});
   }
 }
 

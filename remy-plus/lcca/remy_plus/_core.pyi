@@ -58,6 +58,10 @@ def signal_table() -> list:
 
 SIGNAL_CEILING: float = 163840.0
 
+OWN_SIGNAL: int = 35
+
+MOST_OWN_SIGNALS: int = 8
+
 RCP_GAINS: tuple = (0.4, 1.0, 0.95, 0.0)
 
 XCP_GAINS: tuple = (0.4, 0.226, 0.1, 0.0)
@@ -81,9 +85,9 @@ class Policy:
     """A policy compiled for the engine."""
 
     @staticmethod
-    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str, real: bool = False) -> Policy:
+    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str, real: bool = False, own: list = []) -> Policy:
         """
-        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none), their windows real numbers or whole; raises ValueError if they overlap or leak.
+        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none), their windows real numbers or whole; raises ValueError if they overlap or leak. `own`: see lcca.remy_plus.core.formulas.
         """
 
     @staticmethod
@@ -108,7 +112,7 @@ class Policy:
         """
 
     @staticmethod
-    def law(terms: Sequence[float], map: Sequence[float], signals: Sequence[str], over: str, under: str, bound: float, largest: float, refresh: float) -> Policy:
+    def law(terms: Sequence[float], map: Sequence[float], signals: Sequence[str], over: str, under: str, bound: float, largest: float, refresh: float, own: list = []) -> Policy:
         """
         A control law (law.h): its terms, three rows of coefficients of features or none, the signals whose features follow those of every law, and the rate that hops grant as signal over / signal under ('1' for none).
         """

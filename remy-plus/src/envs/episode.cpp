@@ -13,6 +13,7 @@ struct Steered {
   std::size_t slots;
   const Policy* others;
   SignalMask wanted;
+  std::shared_ptr<const OwnSignals> own;
 
   bool steers(std::size_t sender) const { return sender < slots; }
 
@@ -33,6 +34,11 @@ struct Steered {
 SignalMask wanted_of(const EpisodeRules& rules) {
   const SignalMask others = rules.others ? std::visit([](const auto& p) { return p.wanted; }, *rules.others) : 0;
   return rules.agent.wanted() | others;
+}
+
+std::shared_ptr<const OwnSignals> own_of(const EpisodeRules& rules) {
+  if (!rules.others) return nullptr;
+  return std::visit([](const auto& p) { return remy_plus::own_of(p); }, *rules.others);
 }
 
 // One slot: the flow that is on, and what is measured for its reward.
@@ -57,7 +63,7 @@ class EpisodeOn final : public Episode, public NoObserver {
         reports_(reports),
         slots_(reports.size()),
         others_(rules.others ? std::optional(of_trial(*rules.others)) : std::nullopt),
-        policy_{reports.size(), others_ ? &*others_ : nullptr, wanted_of(rules)},
+        policy_{reports.size(), others_ ? &*others_ : nullptr, wanted_of(rules), own_of(rules)},
         simulation_(network, rules.model, policy_, trial.seed, rules.duration, space, *this, rules.header.get()) {}
 
   bool advance() override {

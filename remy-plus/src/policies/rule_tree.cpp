@@ -58,8 +58,8 @@ Cut best_cut(const std::vector<Box>& boxes, const Box& cell, const std::vector<s
 std::string describe(const std::vector<Signal>& axes, const Box& cell) {
   std::string text;
   for (std::size_t i = 0; i < axes.size(); ++i)
-    text += (i ? ", " : "") + std::string(signal_table[axes[i]].name) + " in [" + std::to_string(cell.lower[i]) + ", " +
-            std::to_string(cell.upper[i]) + ")";
+    text += (i ? ", " : "") + (axes[i] < signal_count ? std::string(signal_table[axes[i]].name) : "an own signal") +
+            " in [" + std::to_string(cell.lower[i]) + ", " + std::to_string(cell.upper[i]) + ")";
   return text;
 }
 
@@ -85,7 +85,7 @@ RuleTree::RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules
   bool sound = fits(-1, root_);
   for (std::int64_t i = 0; i < count; ++i) {
     const Node& node = nodes_[static_cast<std::size_t>(i)];
-    sound = sound && node.axis < signal_count && fits(i, node.child[0]) && fits(i, node.child[1]);
+    sound = sound && node.axis < signal_places && fits(i, node.child[0]) && fits(i, node.child[1]);
   }
   if (!sound) throw std::invalid_argument("damaged compiled rule table");
 }

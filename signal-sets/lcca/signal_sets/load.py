@@ -31,7 +31,7 @@ from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of
-from lcca.remy_plus.policies.policy import Policy, with_header
+from lcca.remy_plus.policies.policy import Policy, seen, with_header
 from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header, header_of
@@ -111,7 +111,7 @@ def shared_model(runnables: Iterable[Runnable]) -> Model:
     for each in runnables:
         asked = each.file.provenance
         window |= asked.get("link_window", "rplus" if "imported_from" in asked else "covered") == "rplus"
-        if each.header is None and {"link", "link_ewma"} & set(each.file.signals):
+        if each.header is None and {"link", "link_ewma"}.intersection(seen(each.file.policy)):
             intervals.setdefault(_interval(each.name, asked.get("link_interval_us", Model().link_interval)), each.name)
     if len(intervals) > 1:
         said = " and ".join(f"{name} {us:g} µs" for us, name in intervals.items())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean, shown
+from lcca.remy_plus.core.formulas import formula, quantity, registered
 from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 
 Source: TypeAlias = Literal["end-to-end", "in-network"]
@@ -166,11 +167,17 @@ SIGNALS: dict[str, Signal] = {name: _defined(name, found) for name, found in QUA
 
 
 def signal(name: str) -> Signal:
-    """Return the signal of this name.
+    """Return the signal of this name, or that is a formula.
 
     Raises:
         InputError: unknown; the message suggests the nearest name.
     """
+    if own := formula(name):
+        sources = [SIGNALS[part].source for part in registered([name])]
+        source: Source = "in-network" if "in-network" in sources else "end-to-end"
+        found = quantity(name)
+        about = (own.name, own.name, source, found.smoothing, found.unit, (0.0, found.largest))
+        return Signal(*about, None, 0, "its signal set", f"= {own.expr}")
     if name not in SIGNALS:
         raise InputError(f"unknown signal {shown(name)}{did_you_mean(name, SIGNALS)}")
     return SIGNALS[name]

@@ -359,3 +359,21 @@ def test_a_campaign_can_be_made_without_a_file() -> None:
         }
     )
     assert [each.id for each in learners(config, [1])] == ["e2e.default.s1", "queue.default.s1"]
+
+
+def test_formulas_are_told_apart_and_refused_where_they_cannot_be_learnt(tmp_path: Path) -> None:
+    """Another formula is another campaign and another training; of the other set nothing changes."""
+    mine = "{name: mine, title: Mine, signals: [rtt_ratio, {name: own, expr: queue * loss}]}"
+    path = write(tmp_path, changed("signal_sets: [loss+rtt, loss+queue]", f"signal_sets: [loss+rtt, {mine}]"))
+    one, two = read_campaign(path), read_campaign(path, ["signal_sets.1.signals.1.expr=queue / loss"])
+    assert one.candidates[1].signals.signals == ("rtt_ratio", "own = queue * loss") and one.hash != two.hash
+    keys = [[learner.key(each) for learner in learners(each, each.seeds)] for each in (one, two)]
+    assert keys[0][0] == keys[1][0] and keys[0][1] != keys[1][1]
+    again = write(tmp_path, resolved_yaml(one), "again.yaml")
+    assert read_campaign(again).hash == one.hash
+    wrong = error(path, "signal_sets.1.signals.1.expr=queues")
+    assert "signal_sets.1.signals.1.expr: 'queues': there is no 'queues' among the registered signals" in wrong
+    assert "mine: trainer.kind: ppo learns no formulas (own); use law or rplus" in error(path, "trainer={kind: ppo}")
+    scenario = CONFIGS / "fabric/scenarios/websearch-pfc.yaml"
+    fabric = [f"networks={{fabric: {scenario}}}", "utilities=[slowdown]", "trainer={kind: law}"]
+    assert "trainer.kind: laws for fabrics have no signals that are formulas (own); use rplus" in error(path, *fabric)

@@ -76,6 +76,17 @@ def test_cross_traffic_of_a_topology_follows_the_others() -> None:
         np.testing.assert_array_equal(record[name], expected[name], err_msg=name)
 
 
+def test_others_may_look_at_formulas() -> None:
+    """As they look at the signals that these equal, and not as they would without."""
+    table, sent = random_table(3), []
+    for last in (table.signals[-1], f"own = {table.signals[-1]}", f"own = 2 * {table.signals[-1]} + 1"):
+        others = replace(table, signals=(*table.signals[:-1], last))
+        core = one_environment(window_rules(15, others=others), TIME, 5, slots=1)
+        play(core, always(0))
+        sent.append(core.record(0)["sent"].tolist())
+    assert sent[0] == sent[1] != sent[2]
+
+
 def test_observations_are_the_engines_signals() -> None:
     """Every decision of every slot sees the signals of the engine's trace, scaled, in the order of the trace."""
     agent = replayed(((15, 0, 0),), EVERY_ACK)

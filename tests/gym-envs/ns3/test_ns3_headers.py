@@ -112,3 +112,10 @@ def test_signals_without_a_header_come_in_ns3_too():
     fast, _ = delivered(Engine(10_000.0, jobs=1), policies, NETWORKS[:1])
     real, _ = delivered(Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), policies, NETWORKS[:1])
     np.testing.assert_allclose(real.sum(axis=1), fast.sum(axis=1), rtol=0.03)
+
+
+def test_formulas_are_refused():
+    table = one_rule(("rtt_ratio", "own = queue * rtt_ratio"))
+    for policy in (table, WithHeader(table, stamping(header("nosignal-8b")))):
+        with pytest.raises(InputError, match="signals: own: ns-3 has no signals that are formulas; the engine has"):
+            Ns3(jobs=1).compile(policy)

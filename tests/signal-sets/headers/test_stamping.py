@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads, write
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, WithHeader, with_header
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.headers.codec import field_codec
-from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header, described, header, header_of, packaged_headers
 from lcca.signal_sets.headers.simulated import coding, header_signals, stamping

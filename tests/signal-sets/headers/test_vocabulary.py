@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.signal_sets.headers.expression import Expression
+from lcca.remy_plus.core.formulas import Expression
 from lcca.signal_sets.headers.field import AGGREGATIONS
 from lcca.signal_sets.headers.header import Header, header
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert

@@ -137,6 +137,7 @@ class TrainerConfig(Model):
         libraries: modules that it needs beyond those of lcca, and the packages that have them.
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
+        formulas: whether its policies can have signals that are formulas.
         rivals: whether it takes rivals.
         begins_without_header: whether what tasks share is trained without the bytes of their headers.
         kind: names the trainer in configuration files.
@@ -147,6 +148,7 @@ class TrainerConfig(Model):
     libraries: ClassVar[Mapping[str, str]] = {}
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
+    formulas: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
     begins_without_header: ClassVar[bool] = False
 
@@ -190,8 +192,8 @@ class TrainerConfig(Model):
             InputError: it cannot; the message names what is missing.
         """
 
-    def require_fabric(self) -> None:
-        """Check that a policy can be learnt on a fabric, as few trainers can.
+    def require_fabric(self, signals: Sequence[str]) -> None:
+        """Check that a policy over these signals can be learnt on a fabric, as few trainers can.
 
         Raises:
             InputError: it cannot.

@@ -58,7 +58,7 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
         require(not wanted, f"{key}: not on a fabric; leave it out")
     for name, trainer in config.named_trainers.items():
         with about(f"trainers.{name}") if name else nullcontext():
-            trainer.require_fabric()
+            trainer.require_fabric([signal for each in config.candidates for signal in each.signals.signals])
     conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
     for where, space in (("networks", own), *conditions):
         for each in config.utilities:

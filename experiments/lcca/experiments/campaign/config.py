@@ -45,6 +45,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
+from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
@@ -286,6 +287,9 @@ class CampaignConfig(RunConfig):
             for candidate in self.candidates:
                 with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
                     trainer.require(candidate.signals.signals)
+                    own = [each.name for each in formulas(candidate.signals.signals)]
+                    problem = f"trainer.kind: {trainer.kind} learns no formulas ({', '.join(own)}); use law or rplus"
+                    require(trainer.formulas or not own, problem)
             if self.headers and not trainer.headers:
                 raise ValueError(f"headers: {where}.kind {trainer.kind} cannot learn with them; use signal_sets")
         return self

@@ -19,6 +19,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.pool import Failure, Outcomes, Pool
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
@@ -146,14 +147,17 @@ class Ns3:
         headers are charged on packets of ns-3's size, whatever they were for the engine.
 
         Raises:
-            InputError: the options set the bytes of a header that says them itself, or ns-3 has no such class or
-                attribute.
+            InputError: the options set the bytes of a header that says them itself, ns-3 has no such class or
+                attribute, or a signal of the policy is a formula.
         """
         if isinstance(policy, WithHeader):
             policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
         if isinstance(policy, HandDesigned):
             check_registered(policy)
             return policy
+        inner = policy.policy if isinstance(policy, WithHeader) else policy
+        own = ", ".join(each.name for each in formulas(getattr(inner, "signals", ())))
+        require(not own, f"signals: {own}: ns-3 has no signals that are formulas; the engine has")
         return tuple(compile_policy(policy).__getstate__())
 
     def _of_own_packets(self, stamping: Stamping) -> Stamping:

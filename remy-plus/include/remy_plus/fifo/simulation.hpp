@@ -50,7 +50,8 @@ class Simulation {
         net_(make_net(network_, model, space, stamping, seed)),
         clocks_(network_),
         watchdog_(network_, duration, space.stop),
-        wanted_(policy.wanted | Observer::wanted) {
+        wanted_(policy.wanted | Observer::wanted),
+        own_(own_of(policy)) {
     prepare();
   }
 
@@ -240,7 +241,7 @@ class Simulation {
     flow.last_arrival = now_;
     if (measured(sender)) observer_.delivered(packet, now_);
     const bool current = packet.flow == s.flow;
-    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_);
+    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_, own_.get());
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
     if (measured(sender)) observer_.lookup(s.memory, current);
     if (!steered(sender))
@@ -404,6 +405,7 @@ class Simulation {
   typename Net::Clocks clocks_;
   Watchdog watchdog_;
   SignalMask wanted_;
+  std::shared_ptr<const OwnSignals> own_;
   Sender* senders_ = nullptr;
   std::unique_ptr<Traffic> traffic_;
   double log_keep_ = portable_log(1 - network_.loss);

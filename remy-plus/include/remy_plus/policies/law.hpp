@@ -18,9 +18,15 @@ namespace remy_plus {
 class Law {
  public:
   // Features of `signals` follow those that every law has. `rate` is what hops grant a flow, over / under as of a
-  // pacing unit; both signal_count for none. Throws std::invalid_argument naming what is wrong.
-  Law(const lcca_law& law, std::vector<Signal> signals, PacingUnit rate)
-      : wanted(whole_history | rate.wanted()), law_(prepared(law)), signals_(std::move(signals)), rate_(rate) {
+  // pacing unit; both signal_count for none. `own_signals` may be null. Throws std::invalid_argument naming what is
+  // wrong.
+  Law(const lcca_law& law, std::vector<Signal> signals, PacingUnit rate,
+      std::shared_ptr<const OwnSignals> own_signals = nullptr)
+      : wanted(whole_history | rate.wanted() | (own_signals ? own_signals->wanted() : 0)),
+        own(std::move(own_signals)),
+        law_(prepared(law)),
+        signals_(std::move(signals)),
+        rate_(rate) {
     if (signals_.size() > static_cast<std::size_t>(+lcca_most_features - +lcca_features))
       throw std::invalid_argument("a law of so many signals");
     if (law.features != 0 && law.features != static_cast<int>(lcca_features + signals_.size()))
@@ -51,14 +57,14 @@ class Law {
   void acknowledged(Control& control, lcca_flow& flow, const Memory& memory, double now) const {
     std::array<double, lcca_most_features> features;
     if (law_->features > 0 && lcca_due(&flow, now))
-      for (std::size_t i = 0; i < signals_.size(); ++i) features[i] = form_of(signals_[i], memory);
+      for (std::size_t i = 0; i < signals_.size(); ++i) features[i] = form_of(signals_[i], memory, own.get());
     lcca_ack(law_.get(), &flow, &memory.history(), features.data(), rate(memory), now);
     steer(control, flow);
   }
 
   // A signal as a feature.
-  static double form_of(Signal signal, const Memory& memory) {
-    const SignalRow& row = signal_table[signal];
+  static double form_of(Signal signal, const Memory& memory, const OwnSignals* own = nullptr) {
+    const SignalRow& row = form_row(signal, own);
     return lcca_form(static_cast<int>(row.form), row.scale.unit, row.scale.divisor, memory.signals()[signal]);
   }
 
@@ -66,6 +72,7 @@ class Law {
   std::size_t rules() const { return 0; }
 
   SignalMask wanted;
+  std::shared_ptr<const OwnSignals> own;
 
  private:
   static std::shared_ptr<const lcca_law> prepared(lcca_law law) {

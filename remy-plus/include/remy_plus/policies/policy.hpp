@@ -31,6 +31,7 @@ struct RuleTable {
   PacingUnit pacing;
   SignalMask wanted = 0;
   bool real = false;  // windows are real numbers; R+ and Remy round them down
+  std::shared_ptr<const OwnSignals> own = nullptr;
 
   void start(Control& control, const Memory& memory, RuleHits& rule_hits) const { apply(control, memory, rule_hits); }
   void feedback(Control& control, const Memory& memory, const Ack&, RuleHits& rule_hits) const {

@@ -7,6 +7,7 @@
 
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/signals/ack_history.h"
+#include "remy_plus/signals/own_signals.hpp"
 #include "remy_plus/signals/seen.hpp"
 #include "remy_plus/signals/signals.hpp"
 
@@ -36,9 +37,11 @@ class Memory {
   }
 
   // A packet of the current flow was received at `now`. `acknowledged` is the highest sequence number acknowledged
-  // before it; `net` knows what the packet met on its way. The first packet of a flow only starts the clocks (R+).
+  // before it; `net` knows what the packet met on its way, `own` is null or the policy's own signals. The first packet
+  // of a flow only starts the clocks (R+).
   template <class Net, class Received>
-  void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
+  void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted,
+               const OwnSignals* own = nullptr) {
     const bool extras = (wanted & extra_signals) != 0;
     if (extras) note_loss(packet);
     const Seen* seen = nullptr;
@@ -62,14 +65,17 @@ class Memory {
       if (seen) receive_header(*seen);
       if (extras) receive_extras(net, packet, now, acknowledged, seen);
       if (wanted & (history_signals | whole_history)) remember(now, packet.sent, wanted);
+      if (own) [[unlikely]]
+        own->compute(signals_);
     }
     last_sent_ = packet.sent;
     last_received_ = now;
   }
 
-  void receive_plain(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+  void receive_plain(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate,
+                     const OwnSignals* own = nullptr) {
     StampsOnly net{link_rate};
-    receive(net, packet, now, acknowledged, wanted);
+    receive(net, packet, now, acknowledged, wanted, own);
   }
 
  private:

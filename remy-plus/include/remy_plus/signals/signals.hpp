@@ -47,8 +47,11 @@ enum Signal : std::size_t {
   smallest_gap_ratio,  // smallest gap between ACKs / their mean over 8 ACKs
   gap_ratio,           // mean gap between ACKs over 8 / over 64 ACKs
   rank,                // flows at a hop with fewer bytes left; in headers alone
-  signal_count
+  signal_count,
+  own_signal  // the first of a policy's own (own_signals.hpp); signal_count stands for none
 };
+
+inline constexpr std::size_t most_own_signals = 8, signal_places = own_signal + most_own_signals;
 
 // Weights of a new sample in the moving averages (R+).
 inline constexpr double fast_weight = 1.0 / 8;
@@ -197,9 +200,9 @@ inline Signal signal_by_name(std::string_view name) {
 // Every signal lives in [0, signal_ceiling), the domain of R+'s rule trees.
 inline constexpr double signal_ceiling = 163840;
 
-using Signals = std::array<double, signal_count>;
+using Signals = std::array<double, signal_places>;
 using SignalMask = std::uint64_t;
-static_assert(signal_count < 64, "a mask has one bit per signal");
+static_assert(signal_places < 63, "a mask has one bit per signal");
 
 constexpr SignalMask bit(Signal s) { return SignalMask{1} << s; }
 

@@ -6,10 +6,8 @@ registry in ``lcca.signal_sets``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
 
 SIGNAL_CEILING: float = _core.SIGNAL_CEILING
@@ -49,16 +47,3 @@ SIGNALS: tuple[str, ...] = tuple(QUANTITIES)
 
 CARRIED: dict[str, str] = {name: found.carried for name, found in QUANTITIES.items() if found.carried is not None}
 """In-network signals, and the one that a header has to carry for each."""
-
-
-def check_signals(signals: Sequence[str]) -> None:
-    """Raise `InputError` unless the names are known to the engine, all different, and at least one."""
-    if not signals:
-        raise InputError("signals: at least one is needed")
-    for i, name in enumerate(signals):
-        if not isinstance(name, str):
-            raise InputError(f"signals.{i}: must be a name, got {name!r:.60}")
-        if name not in SIGNALS:
-            raise InputError(f"signals.{i}: unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
-        if name in signals[:i]:
-            raise InputError(f"signals.{i}: {name!r} is listed twice")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lcca.inputs.errors import require
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import SHARE, Law
@@ -73,9 +75,14 @@ def c_source(law: Law | FabricLaw) -> str:
     """Return a law as the text of a C file (C99): the engine's own code, its numbers, and a few functions.
 
     Compile it without contraction of products and sums (``-ffp-contract=off``) for the engine's bits.
+
+    Raises:
+        InputError: a law with formulas.
     """
     if isinstance(law, FabricLaw):
         return _fabric_source(law)
+    own = ", ".join(each.name for each in formulas(law.inputs))
+    require(not own, f"inputs: {own}: a law in C has no signals that are formulas")
     head = "/* A control law of lcca. Times in us, windows in packets. Compile with -ffp-contract=off. */\n"
     known = {"rate": _rate(law), "signals": ", ".join(_named(law)) or "nothing", "formed": _formed(law)}
     use = _USE.replace("SIGNALS", known["signals"]).replace("RATE", known["rate"]).replace("FORMED", known["formed"])

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
+from lcca.remy_plus.core.formulas import quantity
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.policies.agents import LawSteering, MlpPolicy, TableSteering
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
@@ -186,7 +187,7 @@ def _condition(table: RuleTable, index: int) -> str:
 
 
 def _range(name: str, low: float, high: float) -> str:
-    label, unit = QUANTITIES[name][:2]
+    label, unit = quantity(name)[:2]
     after = f" {unit}" if unit else ""
     if low > 0 and high < SIGNAL_CEILING:
         return f"{label} {digits(low)} to {digits(high)}{after}"

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, check_signals
+from lcca.remy_plus.core.formulas import check_signals, formulas
+from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.remy_plus.policies.layers import Floats, Layer, Lstm
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class Agent:
     def __post_init__(self) -> None:
         """Check everything by compiling it."""
         check_signals(list(self.signals))
+        if isinstance(self.steering, LawSteering) and formulas(self.steering.law.inputs):
+            raise InputError("steering.law: a law that agents steer has no signals that are formulas")
         object.__setattr__(self, "signals", tuple(self.signals))
         self.compile()
 

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NoReturn
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, check_signals
+from lcca.remy_plus.core.formulas import check_signals
+from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.simple import Simple, check_within, digits
 
 TERMS: dict[str, str] = {

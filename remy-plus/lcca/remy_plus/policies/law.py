@@ -21,7 +21,8 @@ from typing import Any, ClassVar
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, check_signals
+from lcca.remy_plus.core.formulas import check_signals, formulas, quantity, short_name
+from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.rules import NAMED, pacing_unit
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
 
@@ -95,7 +96,7 @@ class Law(Simple):
     Attributes:
         terms: a number for each of `TERMS`.
         features: coefficients in up, down and gap of each of `FEATURES` and then of `inputs`; empty for none.
-        inputs: signals whose forms are features too.
+        inputs: signals, or formulas over them, whose forms are features too.
         rate: what hops grant a flow, as ``fair_rate`` or a ratio such as ``capacity/flows``; ``1/flows`` is the rate of
             the closest ACKs over the number of flows; None for nothing.
         bound: of each sum of features.
@@ -121,7 +122,7 @@ class Law(Simple):
     def __post_init__(self) -> None:
         """Check the numbers, and make them floats."""
         if self.inputs:
-            check_signals(self.inputs)
+            check_signals(self.inputs, with_formulas=True)
         if len(self.inputs) > MOST_INPUTS:
             raise InputError(f"inputs: {len(self.inputs)} signals, but a law takes at most {MOST_INPUTS}")
         if self.rate is not None and (self.rate in NAMED or ("/" not in self.rate and self.rate not in QUANTITIES)):
@@ -188,7 +189,15 @@ class Law(Simple):
         columns = [value for output in zip(*self.features, strict=True) for value in output]
         over, under = ("1", "1") if self.rate is None else pacing_unit(self.rate)
         return _core.Policy.law(
-            list(self.terms), columns, list(self.inputs), over, under, self.bound, self.largest_window, self.refresh
+            list(self.terms),
+            columns,
+            list(self.inputs),
+            over,
+            under,
+            self.bound,
+            self.largest_window,
+            self.refresh,
+            own=[each.compiled() for each in formulas(self.inputs)],
         )
 
     def lines(self) -> list[str]:
@@ -215,13 +224,13 @@ class Law(Simple):
             lines += ["", f"n0, n1, n2 within ±{digits(self.bound)}: sums of features (−2 to 2) by"]
             lines += [f"{'':18} {'up':>8} {'down':>8} {'gap':>8}"]
             lines += [
-                f"{name:18} " + " ".join(f"{_number(each):>8}" for each in row) + f"  {self._form(name)}"
+                f"{short_name(name):18} " + " ".join(f"{_number(each):>8}" for each in row) + f"  {self._form(name)}"
                 for name, row in self.named_features.items()
             ]
         return [*lines, "", *self._reaction()]
 
     def _form(self, name: str) -> str:
-        return FEATURES.get(name) or f"form of the signal {QUANTITIES[name].label}"
+        return FEATURES.get(name) or f"form of the signal {quantity(name).label}"
 
     def _reaction(self) -> list[str]:
         """Return a picture: change of the window in an RTT of an old flow against queueing that lasts."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.formulas import registered
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.fabric_law import FabricLaw
@@ -60,12 +61,12 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
 
 
 def seen(policy: Policy) -> tuple[str, ...]:
-    """Return the signals that a policy looks at, those of a rule table's pacing too."""
+    """Return the registered signals that a policy looks at, those of a rule table's pacing and of formulas too."""
     if isinstance(policy, WithHeader):
         return seen(policy.policy)
     if isinstance(policy, MlpPolicy):
         return policy.agent.looked_at
-    return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
+    return registered(policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ()))
 
 
 def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:

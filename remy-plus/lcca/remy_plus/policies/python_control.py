@@ -21,7 +21,8 @@ from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import SIGNALS, check_signals
+from lcca.remy_plus.core.formulas import check_signals
+from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, digits
 
 ACK = {

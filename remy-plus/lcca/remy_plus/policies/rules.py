@@ -28,7 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS, check_signals
+from lcca.remy_plus.core.formulas import check_signals, formulas, short_name
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 
 Pacing: TypeAlias = str
 Windows: TypeAlias = Literal["whole", "real"]
@@ -54,7 +55,7 @@ class RuleTable:
     Two tables are equal when all their content is; the arrays are read-only.
 
     Attributes:
-        signals: names of the k axes, in order.
+        signals: names of the k axes, in order, or formulas (`lcca.remy_plus.core.formulas`).
         lower: (R, k) inclusive bounds, in the unit of each signal.
         upper: (R, k) exclusive bounds, at most `SIGNAL_CEILING`.
         increment: (R,) packets added to the window, at most `LARGEST_INCREMENT` of either sign; whole numbers
@@ -83,7 +84,7 @@ class RuleTable:
         object.__setattr__(self, "signals", tuple(self.signals))
         for name in ("lower", "upper", "increment", "multiple", "pacing"):
             object.__setattr__(self, name, _frozen(getattr(self, name), name))
-        check_signals(self.signals)
+        check_signals(self.signals, with_formulas=True)
         _check_shapes(self)
         _check_boxes(self)
         _check_actions(self)
@@ -157,6 +158,7 @@ class RuleTable:
                 np.ascontiguousarray(self.pacing),
                 *pacing_unit(self.pacing_kind),
                 real=self.windows == "real",
+                own=[each.compiled() for each in formulas(self.signals)],
             )
         except ValueError as error:
             raise InputError(f"rule table: {error}") from None
@@ -271,7 +273,7 @@ def lifted(table: RuleTable, signals: Sequence[str]) -> RuleTable:
 
 def describe_point(signals: Sequence[str], point: Sequence[float] | Array) -> str:
     """Return ``send_ewma=1.5, rtt_ratio=2`` for error messages."""
-    return ", ".join(f"{name}={float(value):g}" for name, value in zip(signals, point, strict=True))
+    return ", ".join(f"{short_name(name)}={float(value):g}" for name, value in zip(signals, point, strict=True))
 
 
 def _children(lower: Array, upper: Array, medians: Array) -> Array:

@@ -10,9 +10,9 @@ from pydantic import Field, field_validator, model_validator
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.core.stamping import Gains
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
-from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.parts import Measurement
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
 

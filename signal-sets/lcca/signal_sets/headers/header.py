@@ -13,8 +13,8 @@ from pydantic_core import InitErrorDetails
 from lcca.inputs.errors import InputError, Keys, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import named, packaged
+from lcca.remy_plus.core.formulas import Expression
 from lcca.signal_sets.headers.encoding import Enum
-from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.parts import (
     PerHop,

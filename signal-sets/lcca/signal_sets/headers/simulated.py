@@ -18,7 +18,7 @@ from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
 
 if TYPE_CHECKING:
-    from lcca.signal_sets.headers.expression import Expression
+    from lcca.remy_plus.core.formulas import Expression
     from lcca.signal_sets.headers.field import HeaderField
     from lcca.signal_sets.headers.header import Header
 

@@ -7,8 +7,9 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field as Key
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
+from lcca.remy_plus.core.formulas import formulas, short_name
 from lcca.remy_plus.policies.law import NEUTRAL, OWN
 from lcca.trainers.base import Budget, TrainerConfig
 
@@ -163,6 +164,7 @@ class LawConfig(TrainerConfig):
     trainer: ClassVar[str] = "lcca.trainers.law.trainer:LawTrainer"
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
+    formulas: ClassVar[bool] = True
     begins_without_header: ClassVar[bool] = True
 
     kind: Literal["law"] = "law"
@@ -181,7 +183,7 @@ class LawConfig(TrainerConfig):
     def inputs_of(self, signals: Sequence[str]) -> tuple[str, ...]:
         """Return the signals of a set whose forms are features."""
         others = tuple(name for name in signals if name not in OWN)
-        return others if self.inputs is None else tuple(name for name in others if name in self.inputs)
+        return others if self.inputs is None else tuple(name for name in others if short_name(name) in self.inputs)
 
     @staticmethod
     def rate_of(signals: Sequence[str]) -> str | None:
@@ -200,8 +202,10 @@ class LawConfig(TrainerConfig):
                 "trainer.stages: none has features: all, so that no signal of the network is ever looked at"
             )
 
-    def require_fabric(self) -> None:
-        """See `TrainerConfig`: laws for fabrics are learnt there."""
+    def require_fabric(self, signals: Sequence[str]) -> None:
+        """See `TrainerConfig`: laws for fabrics are learnt there, which have no formulas."""
+        own = ", ".join(each.name for each in formulas(signals))
+        require(not own, f"trainer.kind: laws for fabrics have no signals that are formulas ({own}); use rplus")
 
     @property
     def policies(self) -> int:

@@ -142,6 +142,7 @@ class RplusConfig(TrainerConfig):
     trainer: ClassVar[str] = "lcca.trainers.rplus.trainer:RplusTrainer"
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
+    formulas: ClassVar[bool] = True
     rivals: ClassVar[bool] = True
 
     kind: Literal["rplus"] = "rplus"
@@ -191,7 +192,7 @@ class RplusConfig(TrainerConfig):
                     f"{len(signals)} signals, which leaves none to polish with; give more than that"
                 )
 
-    def require_fabric(self) -> None:
+    def require_fabric(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`: all but R+'s pruning, which needs shorter trials."""
         if self.rounds and self.mode == "exact" and self.prune:
             raise InputError("trainer.prune: trials on a fabric have no shorter form; set it to false")

@@ -24,7 +24,7 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import SIGNALS
+from lcca.remy_plus.core.formulas import places
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList, compile_network
@@ -379,9 +379,8 @@ class FabricSample(Sample):
     def _look_ups(self, policy: _core.Policy, table: RuleTable, every: int) -> Lookups:
         self.effort.take(len(self))
         records = [each.record for each in self._run_all([(policy, trial) for trial in self.trials], every)]
-        axes = [SIGNALS.index(name) for name in table.signals]
         rules, values = (np.concatenate([each[f"look_up_{name}"] for each in records]) for name in ("rule", "values"))
-        return Lookups(table, rules, values[:, axes])
+        return Lookups(table, rules, values[:, places(table.signals)])
 
     def _run(
         self, policies: Sequence[_core.Policy], policy: Ints, trial: Ints, keep_rule_hits: bool

@@ -21,7 +21,8 @@ class Learnt : public WithSignals {
   Learnt(const Frame& frame, const Policy& policy, int frame_bytes, bool looks_at_hops,
          std::shared_ptr<const Stamping> header, std::uint32_t keep_every)
       : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header),
-                    std::visit([](const auto& each) { return each.wanted; }, policy)),
+                    std::visit([](const auto& each) { return each.wanted; }, policy),
+                    std::visit([](const auto& each) { return own_of(each); }, policy)),
         policy_(of_trial(policy)),
         table_(keep_every > 0 ? std::get_if<RuleTable>(&policy_) : nullptr),
         keep_every_(keep_every),

@@ -18,13 +18,14 @@ class WithSignals : public Transport {
  public:
   // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null.
   WithSignals(const Frame& frame, int frame_bytes, bool looks_at_hops, std::shared_ptr<const Stamping> header,
-              SignalMask wanted)
+              SignalMask wanted, std::shared_ptr<const OwnSignals> own = nullptr)
       : Transport(frame),
         header_(std::move(header)),
         looks_at_hops_(looks_at_hops && !header_),
         frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
                      (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
-        wanted_(wanted) {}
+        wanted_(wanted),
+        own_(std::move(own)) {}
 
   Telemetry telemetry() const final {
     return header_ ? Telemetry::header : looks_at_hops_ ? Telemetry::stack : Telemetry::sent_time;
@@ -73,9 +74,9 @@ class WithSignals : public Transport {
     }
     if (header_) {
       ByHeader net{*ack.seen};
-      seeing.memory.receive(net, packet, now, seeing.acknowledged, wanted_);
+      seeing.memory.receive(net, packet, now, seeing.acknowledged, wanted_, own_.get());
     } else {
-      seeing.memory.receive_plain(packet, now, seeing.acknowledged, wanted_, line_packets(flow));
+      seeing.memory.receive_plain(packet, now, seeing.acknowledged, wanted_, line_packets(flow), own_.get());
     }
     seeing.acknowledged = packet.sequence;
     return packet.sequence;
@@ -93,6 +94,7 @@ class WithSignals : public Transport {
   bool looks_at_hops_;
   int frame_bytes_;
   SignalMask wanted_;
+  std::shared_ptr<const OwnSignals> own_;
 
  private:
   // Where a header is all that tells of the network.
