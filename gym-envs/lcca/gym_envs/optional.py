@@ -16,6 +16,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ns3gym": ("protobuf", "pyzmq", "gymnasium"),
     "ray": ("ray",),
     "completion": ("shtab",),
+    "serve": ("flask",),
 }
 """Distributions of each extra, as in ``pyproject.toml``."""
 

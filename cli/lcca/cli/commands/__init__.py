@@ -25,6 +25,7 @@ GROUPS = {
     "look": {
         "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
         "watch": "Show what a run is doing, from another terminal or machine.",
+        "serve": "Show runs on a web page: list, filter, compare, progress, report.",
         "runs": "List the runs in a folder with what they have found.",
         "check": "Diagnose the installation and say how to fix what is broken.",
     },
@@ -47,7 +48,7 @@ GROUPS = {
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 ROOMS = {
-    "results": ("diff", "export", "plot", "report", "runs", "verdict", "watch"),
+    "results": ("diff", "export", "plot", "report", "runs", "serve", "verdict", "watch"),
     "setup": ("check", "complete", "init", "schema"),
 }
 """Folders of commands, by theme."""

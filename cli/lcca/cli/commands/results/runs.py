@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 
-from rich.markup import escape
-from rich.table import Table
-
 from lcca.cli.options.common import add_json, print_json, print_visible
-from lcca.cli.printing.console import wide_console
-from lcca.experiments.reading.listing import RunLine, runs_in
+from lcca.cli.printing.console import print_table
+from lcca.evaluation.report.words.table import Table
+from lcca.experiments.reading.listing import HEADS, runs_in
 
 EXAMPLES = """\
   lcca runs
@@ -32,25 +29,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"runs": [asdict(line) | {"folder": str(line.folder)} for line in found]})
     elif found:
-        _print(found)
+        rows = [line.words() for line in found]
+        print_table(Table("", HEADS, rows, left=[head for head in HEADS if head not in ("CPU time", "trials")]))
     else:
         print_visible(f"no run in {options.folder}")
     return 0
-
-
-def _print(found: list[RunLine]) -> None:
-    table = Table()
-    for name in ("folder", "kind", "name", "state", "changed", "CPU time", "trials", "found"):
-        table.add_column(name, justify="right" if name in ("CPU time", "trials") else "left", overflow="fold")
-    for line in found:
-        changed = datetime.fromtimestamp(line.changed).strftime("%Y-%m-%d %H:%M")
-        words = (line.folder, line.kind, line.name, line.state, changed, cpu_time(line.cpu_s), f"{line.trials:,}")
-        table.add_row(*(escape(str(word)) for word in (*words, line.headline)))
-    wide_console().print(table)
-
-
-def cpu_time(seconds: float) -> str:
-    """Return seconds in a unit that suits them."""
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
