@@ -20,6 +20,7 @@ from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
+from lcca.signal_sets.load import each_of
 
 PAIRS = {"engine": 5000, "ns3": 512, "fabric": 256}
 """At most. A trial in ns-3 costs 300 times as much; fewer miss rare events:
@@ -64,7 +65,9 @@ def comparing(
 ) -> Prepared:
     """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     require_options(wanted, Wanted)
-    meeting = meet([a, b], on, "compare", wanted)
+    names = each_of([a, b])
+    require(len(names) == 2, f"{len(names)} policies: a comparison takes two; lcca rank takes any number")
+    meeting = meet(names, on, "compare", wanted)
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     place, most = meeting.place, meeting.most(trials, PAIRS)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
@@ -93,5 +96,5 @@ def comparing(
     question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
     options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
-    config = asked("compare", [a, b], on, meeting, wanted.get("seed", 1), options)
+    config = asked("compare", names, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content)

@@ -17,6 +17,7 @@ from lcca.experiments.places import CACHE, On, Options, meet, require_options, s
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
+from lcca.signal_sets.load import each_of
 
 TRIALS = {"engine": 512, "ns3": 512, "fabric": 256}
 """At most; of a benchmark each scenario once."""
@@ -67,6 +68,7 @@ def ranking(
 ) -> Prepared:
     """Return the ranking, ready to run; `cached` uses the usual cache of a benchmark's trials where none is named."""
     require_options(wanted, Wanted)
+    policies = each_of(policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
     space = space_of(on, wanted.get("overrides", ()))
     if isinstance(space, Benchmark) and cached and wanted.get("trial_cache") is None:
@@ -99,5 +101,5 @@ def ranking(
     title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
     options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = asked("rank", list(policies), on, meeting, wanted.get("seed", 1), options)
+    config = asked("rank", policies, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, always_kept=isinstance(space, Benchmark))
