@@ -17,6 +17,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ray": ("ray",),
     "completion": ("shtab",),
     "serve": ("flask",),
+    "mlflow": ("mlflow-skinny", "alembic"),
 }
 """Distributions of each extra, as in ``pyproject.toml``."""
 
