@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, abort, render_template, request, send_file
-from jinja2 import ChoiceLoader, FileSystemLoader
+from jinja2 import FileSystemLoader
 
 from lcca.evaluation.report.report import TEMPLATES
 from lcca.evaluation.trials import layout
@@ -31,8 +31,8 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
     """
     runs_in(folder)  # or say so
     root = folder.resolve()
-    app = Flask(__name__, template_folder=Path(__file__).parent)
-    app.jinja_loader = ChoiceLoader([FileSystemLoader(Path(__file__).parent), FileSystemLoader(TEMPLATES)])  # type: ignore[assignment]
+    app = Flask(__name__, static_folder=None)
+    app.jinja_env.loader = FileSystemLoader([Path(__file__).parent, TEMPLATES])
     app.config["TRUSTED_HOSTS"] = hosts
 
     def within(name: str) -> Path:
@@ -43,33 +43,34 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
     def run_of(name: str) -> LoadedRun:
         return LoadedRun(path) if ((path := within(name)) / layout.MANIFEST).is_file() else abort(404)
 
+    def page(title: str, **content: Any) -> str:
+        return str(render_template("runs.html.j2", title=title, **content))
+
     def runs() -> str:
         wanted = request.args.get("q", "").lower().split()
         lines = [(line.folder.resolve().relative_to(root.parent).as_posix(), line.words()) for line in runs_in(folder)]
         rows = [(name, words) for name, words in lines if all(part in " ".join(words).lower() for part in wanted)]
-        return render_template("runs.html.j2", title=f"Runs in {folder}", heads=HEADS, rows=rows, of=len(lines))
+        return page(f"Runs in {folder}", heads=HEADS, rows=rows, of=len(lines))
 
     def several() -> str:
         names = request.args.getlist("run")
         tables = difference(*map(run_of, names)).tables(names) if len(names) > 1 else []
-        return render_template("runs.html.j2", title=f"{len(names)} runs side by side", tables=tables, names=names)
+        return page(f"{len(names)} runs side by side", tables=tables, names=names)
 
     def one(name: str) -> str:
         run, report = run_of(name), (within(name) / layout.REPORT).is_file()
         tables = difference(run).tables(["result"])
         words, text = glance(run.path).words(), run.config_text
-        return render_template(
-            "runs.html.j2", title=name, name=name, report=report, glance=words, tables=tables, text=text
-        )
+        return page(name, name=name, report=report, glance=words, tables=tables, text=text)
 
     def report(name: str) -> Response:
         return send_file(path) if (path := within(f"{name}/{layout.REPORT}")).is_file() else abort(404)
 
     def bad(error: InputError) -> tuple[str, int]:
-        return render_template("runs.html.j2", title="This cannot be read", error=str(error)), 500
+        return page("This cannot be read", error=str(error)), 500
 
     pages: dict[str, Callable[..., Any]] = {"/": runs, "/compare": several, "/run/<path:name>": one}
-    for rule, page in (pages | {f"/report/<path:name>/{layout.REPORT}": report}).items():
-        app.add_url_rule(rule, page.__name__, page)
+    for rule, view in (pages | {f"/report/<path:name>/{layout.REPORT}": report}).items():
+        app.add_url_rule(rule, view.__name__, view)
     app.register_error_handler(InputError, bad)
     return app

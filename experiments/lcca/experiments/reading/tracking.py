@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from numbers import Real
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
@@ -69,7 +68,7 @@ def _whole(client: MlflowClient, experiment: str, run: LoadedRun) -> str:
     for row in run.policies.to_dict("records"):
         own = tags | {"mlflow.parentRunId": top}
         below: str = client.create_run(experiment, tags=own, run_name=str(row["id"])).info.run_id
-        words = {key: value for key, value in row.items() if isinstance(value, str | bool)}
+        words = {str(key): value for key, value in row.items() if isinstance(value, str | bool)}
         _log(client, below, words, [*_numbers(row), *_curve(parts.get(row["id"], learning.iloc[:0]))])
         client.set_terminated(below)
     if run.manifest["state"] == COMPLETE:
@@ -84,7 +83,7 @@ def _curve(learning: pd.DataFrame) -> Iterator[Metric]:
 
 def _numbers(row: Mapping[Any, Any], step: int = 0) -> Iterator[Metric]:
     for key, value in row.items():
-        if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value)):
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             yield Metric(_key(key), float(value), 0, int(step))
 
 
