@@ -50,7 +50,7 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     answer = lcca(name, "--help")
     assert answer.status == 0
     assert f"examples:\n  lcca {name}" in answer.out
-    assert ("[--json]" in answer.out) != (name in ("complete", "schema"))
+    assert ("[--json]" in answer.out) != (name in ("complete", "schema", "serve"))
 
 
 @pytest.mark.parametrize(
@@ -454,8 +454,11 @@ def test_evaluate_is_the_mean_over_its_seeds(lcca: RunCommand, networks: Path) -
 
 def test_evaluate_prints_a_table(lcca: RunCommand, networks: Path) -> None:
     answer = lcca("evaluate", "aimd", "--on", networks, "--seeds", 2, "--set", "duration=2000")
-    assert "2: 3 packets/µs, rtt 15 µs, 3 senders" in answer.out
-    assert "±" in answer.out
+    assert "2: 36 Gb/s, rtt 15 µs, senders: 3" in answer.out and "±" in answer.out
+    rows = lcca("evaluate", "aimd", "--on", networks, "--seeds", 2, "--set", "duration=2000", "--json").json()[
+        "policies"
+    ]
+    assert all(f"{12 * row['throughput_share']:.3f} ± " in answer.out for row in rows)
 
 
 def test_evaluate_takes_policy_and_dna_files(

@@ -195,9 +195,21 @@ def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path) -> No
     assert {each["best_rank"] for each in standings} >= {1}
 
 
+def test_combinations_in_braces_are_those_written_out(lcca: Any, scenario: Path) -> None:
+    options = ("--on", scenario, "--trials", "24", "--json")
+    short = lcca("rank", "dctcp", "dctcp@{step:k_bytes=9000,red:pmax=0.1,kmin_bytes=9000}", *options)
+    written = ("dctcp", "dctcp@step:k_bytes=9000", "dctcp@red:pmax=0.1,kmin_bytes=9000")
+    assert short.json() == lcca("rank", *written, *options).json()
+    evaluated = lcca("evaluate", "{dctcp,dcqcn}@step", "--on", scenario, "--trials", "1", "--json").json()
+    assert [each["id"] for each in evaluated["policies"]] == ["dctcp@step", "dcqcn@step"]
+    assert "3 policies: a comparison takes two" in lcca("compare", "{dctcp,dcqcn}@red", "dctcp", *options).err
+    assert "hpcc@red: do not look at marks" in lcca("rank", "{dctcp,hpcc}@red", *options).err
+
+
 def test_a_ranking_says_what_it_is_of(lcca: Any, scenario: Path) -> None:
     answer = lcca("rank", "hpcc", "window", "--on", scenario, "--trials", "24", "--utility", "slowdown-p99")
     assert "fabric, small, utility slowdown-p99: 24 seeds" in answer.out and "3 % of slowdown" in answer.out
+    assert answer.out.startswith(("keep hpcc: no other is settled better", "take window: better than hpcc by more"))
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,9 @@ def test_the_page_does_what_it_says(
     networks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pages = ("docs/tutorial/own-control.md", "docs/how-to/own-control.md")
-    control, snippet = re.findall(r"```python\n(.*?)```", "".join((ROOT / page).read_text() for page in pages), re.DOTALL)
+    control, snippet = re.findall(
+        r"```python\n(.*?)```", "".join((ROOT / page).read_text() for page in pages), re.DOTALL
+    )
     monkeypatch.chdir(tmp_path)
     Path("my_cca.py").write_text(control)
     goals = [f"my_cca.py:Mine:packets={packets}" for packets in (1, 9)]

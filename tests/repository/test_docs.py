@@ -240,7 +240,9 @@ def test_every_page_starts_with_what_it_is_for() -> None:
     """The first paragraph is of words: no heading, list, table, image or command comes before it."""
     pages = [page for page in DOCS.rglob("*.md") if page.parent.name != "api"]
     starts = {name(page): text_of(page).split("\n\n")[1] for page in pages}
-    assert {page: start for page, start in starts.items() if not re.match(r'[A-Z`"]|\[\w', start) or len(start) < 40} == {}
+    assert {
+        page: start for page, start in starts.items() if not re.match(r'[A-Z`"]|\[\w', start) or len(start) < 40
+    } == {}
 
 
 def test_pages_stay_short() -> None:

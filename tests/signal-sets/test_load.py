@@ -1,23 +1,30 @@
 """From names to what runs: every form of a name at every place."""
 
 import hashlib
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from lcca.experiments.campaign.config import LinkModel
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
+from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.remy_plus.switches.transports import Transport
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import MARKED, TRANSPORTS, Transport
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
-from lcca.signal_sets.load import Place, Runnable, resolve, shared_model
+from lcca.signal_sets.load import Place, Runnable, each_of, resolve, shared_model
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Range
 
@@ -32,6 +39,59 @@ class Mine:
         return 9, 0
 """
 SPACE = Path(__file__).parents[2] / "configs/networks/default.yaml"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("dctcp", "dctcp"),
+        ("{dctcp,dcqcn}@{red,step}", "dctcp@red dctcp@step dcqcn@red dcqcn@step"),
+        ("dctcp@{red:pmax=0.1,kmin_bytes=9000,step}", "dctcp@red:pmax=0.1,kmin_bytes=9000 dctcp@step"),
+        ("dcqcn{,@expert}", "dcqcn dcqcn@expert"),
+        ("dcqcn:g={0.01,0.02},increase_us={5,9}", None),
+        ("dcqcn:{increase_us=55,increase_us=300}", "dcqcn:increase_us=55 dcqcn:increase_us=300"),
+        ("my.py:Mine:gain={0.5,1}", "my.py:Mine:gain=0.5 my.py:Mine:gain=1"),
+    ],
+)
+def test_braces_are_every_combination(text: str, names: str | None) -> None:
+    """The shell's own expansion is the second opinion, where no comma is between parameters."""
+    if "pmax" not in text:
+        shell = subprocess.run(["bash", "-c", f"echo {text}"], capture_output=True, text=True, check=True)
+        assert each_of([text]) == shell.stdout.split()
+    assert names is None or each_of([text, "aimd"]) == [*names.split(), "aimd"]
+
+
+def test_braces_in_the_name_of_a_file_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "{a,b}.json").write_text("")
+    assert each_of([str(tmp_path / "{a,b}.json")]) == [str(tmp_path / "{a,b}.json")]
+
+
+@pytest.mark.parametrize("text", ["x{a", "a}", "{a,{b}}", "}{"])
+def test_braces_must_match(text: str) -> None:
+    with pytest.raises(InputError, match="braces must match"):
+        each_of([text])
+
+
+def test_combinations_that_make_no_difference_are_refused_in_one_line() -> None:
+    with pytest.raises(InputError) as caught:
+        each_of(["{hpcc,dctcp,timely}@{red,step}"])
+    assert str(caught.value).startswith("hpcc@red, hpcc@step, timely@red, timely@step: do not look at marks")
+    assert each_of(["hpcc@red"]) == ["hpcc@red"]  # by itself it runs as it did
+
+
+def test_transports_that_look_at_marks_are_those_whose_flows_they_change() -> None:
+    flows = FabricFlows(np.array([1, 2]), np.zeros(2), np.full(2, 400_000), np.zeros(2))
+    changed = []
+    for name, kind in TRANSPORTS.items():
+        if not kind.ideal:
+            never, often = (
+                FabricEngine(name, {}, settings(marker=marking("step", k_bytes=k))).run(star(3), flows, 1)[
+                    "flow_fct_ns"
+                ]
+                for k in (1e9, 1000)
+            )
+            changed += [name] if (never != often).any() else []
+    assert sorted(changed) == sorted(MARKED)
 
 
 def policy_json(folder: Path, file: PolicyFile, name: str = "policy.json") -> str:

@@ -16,6 +16,8 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ns3gym": ("protobuf", "pyzmq", "gymnasium"),
     "ray": ("ray",),
     "completion": ("shtab",),
+    "serve": ("flask",),
+    "mlflow": ("mlflow-skinny", "alembic"),
 }
 """Distributions of each extra, as in ``pyproject.toml``."""
 

@@ -12,13 +12,17 @@
 | `dcqcn:increase_us=55`, `dctcp@pred`, `dcqcn@acc:model.json` | on a fabric, where `dctcp` is the fabric's |
 | `policy.json` with its header, `x.dna` | everywhere, if it is no transport |
 | `my_cca.py:Mine:gain=0.5`, `package.module:Mine` | everywhere |
+
+`each_of` spells out several at once, as in ``{dctcp,dcqcn}@{red,step:k_bytes=90000}``.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -32,7 +36,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of
 from lcca.remy_plus.policies.policy import Policy, seen, with_header
-from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
+from lcca.remy_plus.switches.transports import MARKED, TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header, header_of
 from lcca.signal_sets.headers.simulated import stamping
@@ -71,6 +75,45 @@ class Runnable:
     def notes(self) -> tuple[str, ...]:
         """What was assumed in reading a ``.dna`` file, a sentence each."""
         return () if self.path and self.path.suffix == ".json" else tuple(self.file.provenance.get("notes", ()))
+
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def each_of(names: Iterable[str]) -> list[str]:
+    """Return names with every combination of what is in braces spelt out, as shells do.
+
+    A part ``key=value`` behind a comma belongs to the one before it where that has parameters, as in
+    ``dctcp@{red:pmax=0.1,kmin_bytes=9000,step}``; one part may be empty, as in ``dcqcn{,@expert}``.
+
+    Raises:
+        InputError: braces that do not match, or transports that do not look at the marks that they are combined with.
+    """
+    found = [[name] if Path(name).is_file() else _combinations(name) for name in names]
+    made = [each for own in found if len(own) > 1 for each in own]
+    if deaf := [each for each in made if "@" in each and _ignores_marks(each)]:
+        raise InputError(f"{', '.join(deaf)[:400]}: do not look at marks; markers are for {', '.join(MARKED)}")
+    return [each for own in found for each in own]
+
+
+def _combinations(name: str) -> list[str]:
+    parts = _BRACES.split(name)
+    if any(set("{}") & set(text) for text in parts[::2]):
+        raise InputError(f"{name[:60]}: braces must match, none inside of others, as in dctcp@{{red,step}}")
+    return ["".join(each) for each in product(*(_listed(p) if i % 2 else [p] for i, p in enumerate(parts)))]
+
+
+def _listed(text: str) -> list[str]:
+    found: list[str] = []
+    for part in text.split(","):
+        goes_on = found and ":" in found[-1] and "=" in part and ":" not in part.partition("=")[0]
+        found[-1:] = [f"{found[-1]},{part}"] if goes_on else [*found[-1:], part]
+    return found
+
+
+def _ignores_marks(name: str) -> bool:
+    known = is_transport(name) and kind_of(name.partition("@")[0]) not in MARKED
+    return known and named_transport(name).marker is not None
 
 
 def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runnable:

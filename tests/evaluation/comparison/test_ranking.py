@@ -34,6 +34,22 @@ def test_three_that_are_far_apart() -> None:
     assert result.settled and len(result.comparisons) == 3
 
 
+@pytest.mark.parametrize(
+    ("means", "words"),
+    [
+        ({"mine": 1, "a": 3, "b": 2, "c": 0}, "take a: better than mine by more than 3 %"),
+        ({"mine": 1, "a": 0, "b": -1}, "keep mine: no other is settled better by more than 3 %"),
+        ({"mine": 1, "a": 1.03, "b": 0}, "keep mine: no other is settled better by more than 3 %; open for a"),
+    ],
+)
+def test_what_was_given_first_is_kept_unless_another_is_better_by_more_than_the_margin(
+    means: dict[str, float], words: str
+) -> None:
+    result = found(drawn(means, 400, 5))
+    low, margin = result.comparisons[0].low, result.comparisons[0].margin  # of a against mine
+    assert (low > margin) == words.startswith("take") and result.advice("3 %") == words
+
+
 def test_ties_are_letters_and_ranges_of_ranks() -> None:
     result = found(drawn({"low": 0, "one": 2, "other": 2}, 200, 2))
     ranks = {s.policy: (s.best_rank, s.worst_rank, s.ties) for s in result.standings}

@@ -47,7 +47,7 @@ def test_leaf_spine_and_dumbbell() -> None:
     found = leaf_spine(tors=4, hosts_per_tor=6, spines=2, host_gbps=25, uplink_gbps=100)
     assert found.oversubscription == 0.75 and found.uplink_gbps.tolist() == [200] * 4 + [0, 0]
     assert all(array.flags["C_CONTIGUOUS"] for array in (found.a, found.b, found.gbps, found.delay_ns))
-    assert str(found) == "24 hosts, 6 switches, 32 links, ToRs oversubscribed 0.75:1"
+    assert str(found) == "24 hosts, 6 switches, 32 links, ToRs not oversubscribed"
     narrow = dumbbell(3, bottleneck_gbps=10)
     assert narrow.neighbours[6] == (0, 1, 2, 7) and narrow.uplink_gbps.tolist() == [10, 10]
     assert star(3).oversubscription == 0 and not star(3).uplinks.any()

@@ -22,6 +22,7 @@ GROUPS = {
     "look": {
         "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
         "watch": "Show what a run is doing, from another terminal or machine.",
+        "serve": "Show runs on a web page: list, filter, compare, progress, report.",
         "runs": "List the runs in a folder with what they have found.",
         "report": "Write a finished run's page and figures, or say what an unfinished campaign has found so far.",
         "diff": "Compare two runs: configurations, verdicts, costs.",
@@ -47,7 +48,7 @@ GROUPS = {
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 ROOMS = {
-    "results": ("diff", "export", "plot", "report", "runs", "verdict", "watch"),
+    "results": ("diff", "export", "plot", "report", "runs", "serve", "verdict", "watch"),
     "setup": ("check", "complete", "init", "schema"),
 }
 """Folders of commands, by theme."""

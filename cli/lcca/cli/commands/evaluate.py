@@ -17,6 +17,7 @@ from lcca.cli.options.trials import (
 from lcca.experiments.defaults import BOUNDED, IN_BOTH, SEEDS
 from lcca.inputs.errors import require
 from lcca.inputs.names import one_name
+from lcca.inputs.units import PACKET_BYTES
 
 EXAMPLES = """\
   lcca evaluate aimd --on configs/networks/examples.yaml --seeds 10
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_json(content)
         else:
-            print_networks(content["policies"])
+            print_networks(content["policies"], getattr(prepared.meeting.space, "packet_bytes", PACKET_BYTES))
             print_gap(result.rows if options.bound else result.rows[:0])
         return report_failures(list(result.rows["error"]))
     if options.json:

@@ -29,12 +29,13 @@ EXAMPLES = """\
   lcca rank vegas cubic bbr tuned/policy.json --on configs/networks/default.yaml --simulator ns3 --json
   lcca rank e2e.json aimd --on configs/networks/default.yaml --set topology=line --out ranking
   lcca rank dctcp dcqcn hpcc --on configs/fabric/leaf-spine.yaml --utility slowdown-short-p99
+  lcca rank dcqcn 'dcqcn@{red,step:k_bytes=90000,expert}' --on configs/fabric/leaf-spine.yaml
   lcca rank cubic vegas bbr yeah htcp --on cc-bench-1 --budget 30m"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", type=one_name, help=POLICY_HELP)
+    parser.add_argument("policies", nargs="+", type=one_name, help=f"the first is what you have; {POLICY_HELP}")
     add_place(parser)
     usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, of a benchmark each scenario once"
     parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")
@@ -108,6 +109,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     notes = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
     if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]:
         notes.append(f"not settled: {', '.join(open_)}")
+    wide_console().print(found.advice(margin), style="bold", markup=False)
     head = ("rank", "policy", measure, "ties", "better than", "worse than")
     print_table(Table(title, head, rows, left=("policy", "ties")), *notes)
     failed = dict.fromkeys(f"failed: {each['error']}" for each in content["failed"])

@@ -33,7 +33,8 @@ POLICY_HELP = (
     f"in ns-3 alone also {', '.join(HAND_DESIGNED)}, with parameters as in vegas:alpha=2 and "
     "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7; "
     f"on a fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
-    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert"
+    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert; "
+    "several at once in quoted braces, as in '{dctcp,dcqcn}@{red,step}'"
 )
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lcca.cli.printing.console import print_table, wide_console
@@ -11,27 +12,37 @@ from lcca.cli.printing.tables import with_error
 from lcca.evaluation.bounds.ideals import IDEALS
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
-from lcca.inputs.units import PACKET_BYTES
 
 
-def print_networks(found: Sequence[dict[str, Any]]) -> None:
+def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
     """Print a table per policy, a row per network."""
-    metrics = shown(NETWORK_TRIALS, "evaluate")
+    gbps = packet_bytes * 8e-3  # of a packet/µs
+    metrics = [
+        replace(each, scale=1 / gbps, unit="Gb/s") if each.unit == "packets/µs" else each
+        for each in shown(NETWORK_TRIALS, "evaluate")
+    ]
     for policy in dict.fromkeys(row["id"] for row in found):
         rows = [row for row in found if row["id"] == policy]
         bounds = [name for name in IDEALS if any(name in r for r in rows)]
         head = ("network", *(each.head for each in metrics), *(name.removesuffix("_bits") for name in bounds))
         cells = [
             (
-                f"{r['network']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
-                *(with_error(r[each.name], r[f"{each.name}_se"]) for each in metrics),
+                f"{r['network']}: {r['link_rate'] * gbps:g} Gb/s, rtt {r['rtt']:g} µs, senders: {r['senders']}",
+                *(with_error(*(_scaled(r[f"{m.name}{end}"], m.scale) for end in ("", "_se"))) for m in metrics),
                 *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
             )
             for r in rows
         ]
         print_table(Table(f"{policy} (± one standard error over seeds)", head, cells))
-    in_gbps = f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes"
-    wide_console().print(in_gbps, style="dim")
+    sizes = f"{gbps:g} Gb/s are 1 packet/µs with packets of {packet_bytes:,} bytes"
+    above = (
+        "throughput is per time that a sender is on: what arrives later counts too, so it can exceed the link's rate"
+    )
+    wide_console().print(f"{sizes}; {above}", style="dim")
+
+
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None else value / scale
 
 
 def print_agreement(found: dict[str, Any]) -> None:

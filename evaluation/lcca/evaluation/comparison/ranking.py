@@ -101,6 +101,20 @@ class Ranking:
         """Whether every pair is known as accurately as a run is to know it, and settled with its part of α."""
         return all(c.enough for c in self.comparisons) and self.settled
 
+    def advice(self, margin: str) -> str:
+        """Return whether to keep the policy that was given first: another must be settled better by more than a margin.
+
+        Args:
+            margin: the rule's, in words.
+        """
+        rivals = {c.B: c.adjusted for c in self.comparisons if c.A == self.comparisons[0].A and c.same != ONE_SAMPLE}
+        ranked = [name for each in self.standings if (name := each.policy) in rivals]
+        if gains := [name for name in ranked if rivals[name].by_more_than_margin and rivals[name].direction == "+"]:
+            return f"take {gains[0]}: better than {self.comparisons[0].A} by more than {margin}"
+        opened = [name for name in ranked if rivals[name].size == "open" and rivals[name].direction != "-"]
+        words = f"keep {self.comparisons[0].A}: no other is settled better by more than {margin}"
+        return words + (f"; open for {', '.join(opened)}" if opened else "")
+
     def to_json(self) -> dict[str, Any]:
         """Return it without its comparisons as JSON values; what is unknown becomes null."""
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from lcca.evaluation.report.words.headline import headline
@@ -39,6 +40,22 @@ class RunLine:
     wall_s: float
     trials: int
     headline: str
+
+    def words(self) -> tuple[str, ...]:
+        """Return its cells in a list, as `HEADS` names them."""
+        changed = datetime.fromtimestamp(self.changed).strftime("%Y-%m-%d %H:%M")
+        cost = (changed, cpu_time(self.cpu_s), f"{self.trials:,}")
+        return (str(self.folder), self.kind, self.name, self.state, *cost, self.headline)
+
+
+HEADS = ("folder", "kind", "name", "state", "changed", "CPU time", "trials", "found")
+
+
+def cpu_time(seconds: float) -> str:
+    """Return seconds in a unit that suits them."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def runs_in(folder: Path) -> list[RunLine]:

@@ -12,6 +12,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.loaded_run import read_costs, run_manifest
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.manifest import COMPLETE
+from lcca.experiments.runs.remaining import words_for_time
 
 LINES = 8
 """Of the log."""
@@ -49,6 +50,21 @@ class Glance:
         """Whether nothing more is to come, as far as can be told."""
         silent = self.silent_s is None or self.silent_s > SILENT_S
         return not self.running and (self.state == COMPLETE or silent)
+
+    def words(self) -> str:
+        """Return what is seen: a line for the run, one for each phase, and the last lines of its log."""
+        lines = [f"lcca {self.kind} {self.name}: {self.state}{self._process}"]
+        for each in self.phases:
+            cpu, wall = (words_for_time(each[name], each[name]).removeprefix("about ") for name in ("cpu_s", "wall_s"))
+            lines.append(f"  {each['name']}: {each['trials']:,} trials, {cpu} of CPU in {wall}")
+        return "\n".join([*lines, *self.log])
+
+    @property
+    def _process(self) -> str:
+        if self.running or self.state == COMPLETE:
+            return ", running" if self.running else ""
+        ago = "" if self.silent_s is None else f"; last heard of {words_for_time(self.silent_s, self.silent_s)} ago"
+        return f", and no process of this machine works on it{ago}"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""

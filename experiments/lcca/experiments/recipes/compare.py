@@ -21,6 +21,7 @@ from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
+from lcca.signal_sets.load import each_of
 
 
 class Wanted(Options, Settling, total=False):
@@ -61,7 +62,9 @@ def comparing(
 ) -> Prepared:
     """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     require_options(wanted, Wanted)
-    meeting = meet([a, b], on, "compare", wanted)
+    names = each_of([a, b])
+    require(len(names) == 2, f"{len(names)} policies: a comparison takes two; lcca rank takes any number")
+    meeting = meet(names, on, "compare", wanted)
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     place, most = meeting.place, meeting.most(trials, COMPARED)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
@@ -90,5 +93,5 @@ def comparing(
     question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
     options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
-    config = asked("compare", [a, b], on, meeting, wanted.get("seed", 1), options)
+    config = asked("compare", names, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content)

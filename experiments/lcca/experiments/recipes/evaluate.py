@@ -29,6 +29,7 @@ from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
+from lcca.signal_sets.load import each_of
 
 TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
@@ -69,7 +70,7 @@ def evaluating(
     require(not isinstance(space, Benchmark), "evaluate: a benchmark's scores are of all together; use rank")
     if not isinstance(space, FabricSpace):
         wanted["seeds"] = wanted.get("seeds") or SEEDS
-    meeting = meet(policies, space, None, wanted)
+    meeting = meet(policies := each_of(policies), space, None, wanted)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     title = f"evaluating {', '.join(meeting.contenders)}"
@@ -77,7 +78,7 @@ def evaluating(
         prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)
     else:
         prepared = _on_networks(meeting, title, trials, bound)
-    config = asked("evaluate", list(policies), on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
+    config = asked("evaluate", policies, on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
     return Prepared(prepared[0], meeting, config, prepared[1], looks=False)
 
 

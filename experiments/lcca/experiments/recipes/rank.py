@@ -18,6 +18,7 @@ from lcca.experiments.places import On, Options, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
+from lcca.signal_sets.load import each_of
 
 
 class Wanted(Options, Settling, total=False):
@@ -65,6 +66,7 @@ def ranking(
 ) -> Prepared:
     """Return the ranking, ready to run; `cached` uses the usual cache of a benchmark's trials where none is named."""
     require_options(wanted, Wanted)
+    policies = each_of(policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
     space = space_of(on, wanted.get("overrides", ()))
     if isinstance(space, Benchmark) and cached and wanted.get("trial_cache") is None:
@@ -97,5 +99,5 @@ def ranking(
     title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
     options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = asked("rank", list(policies), on, meeting, wanted.get("seed", 1), options)
+    config = asked("rank", policies, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, always_kept=isinstance(space, Benchmark))

@@ -126,7 +126,9 @@ class FabricTopology:
 
     def __str__(self) -> str:
         """Return its size in words."""
-        over = f", ToRs oversubscribed {self.oversubscription:g}:1" if self.oversubscription else ""
+        ratio = self.oversubscription
+        words = f"oversubscribed {ratio:.3g}:1" if ratio > 1 else "not oversubscribed"
+        over = f", ToRs {words}" if ratio else ""
         return f"{self.hosts} hosts, {self.switches} switches, {len(self.a)} links{over}"
 
     def _rate_at(self, counted: NDArray[np.bool_]) -> Floats:

@@ -269,6 +269,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         ),
     }
 )
+
+MARKED = ("dctcp", "dctcp-window", "dcqcn")
+"""Transports that look at the marks of switches: markers make no difference to the others."""
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
 

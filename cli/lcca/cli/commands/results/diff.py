@@ -1,4 +1,4 @@
-"""`lcca diff`: two runs side by side."""
+"""`lcca diff`: runs side by side."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("first", type=Path, metavar="RUN1", help="a run's folder")
-    parser.add_argument("second", type=Path, metavar="RUN2", help="another's")
+    parser.add_argument("others", type=Path, metavar="RUN", nargs="+", help="another's")
     add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whether they differ or not."""
-    from lcca.cli.printing.runs import print_difference
+    from lcca.cli.printing.console import print_table
     from lcca.evaluation.trials.loaded_run import load_run
     from lcca.experiments.reading.difference import difference
 
-    found = difference(load_run(options.first), load_run(options.second))
+    folders = [options.first, *options.others]
+    found = difference(*map(load_run, folders))
     if options.json:
-        print_json({name: getattr(found, name).to_dict("records") for name in ("config", "verdicts", "costs")})
+        print_json(
+            {name: getattr(found, name).to_dict("records") for name in ("config", "verdicts", "scores", "costs")}
+        )
         return 0
-    print_difference(found, str(options.first), str(options.second))
+    if found.config.empty:
+        print("the configurations are the same")
+    for table in found.tables([str(folder) for folder in folders]):
+        print_table(table)
     return 0

@@ -22,14 +22,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from lcca.cli.printing.runs import print_runs
-    from lcca.experiments.reading.listing import runs_in
+    from lcca.cli.printing.console import print_table
+    from lcca.evaluation.report.words.table import Table
+    from lcca.experiments.reading.listing import HEADS, runs_in
 
     found = runs_in(options.folder)
     if options.json:
         print_json({"runs": [asdict(line) | {"folder": str(line.folder)} for line in found]})
     elif found:
-        print_runs(found)
+        rows = [line.words() for line in found]
+        print_table(Table("", HEADS, rows, left=[head for head in HEADS if head not in ("CPU time", "trials")]))
     else:
         print_visible(f"no run in {options.folder}")
     return 0

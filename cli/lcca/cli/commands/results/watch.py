@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.once or options.json:
         found = glance(options.run_folder)
-        print_json(found.to_json()) if options.json else print_visible(words(found))
+        print_json(found.to_json()) if options.json else print_visible(found.words())
         return 0
     looks = _looks(options.run_folder, lambda: time.sleep(options.every))
     (_show if sys.stdout.isatty() else _print_new)(looks)
@@ -64,7 +64,7 @@ def _show(looks: Iterator[Glance]) -> None:
 
     with Live(console=Console(), auto_refresh=False) as live:
         for each in looks:
-            live.update(Text(words(each), overflow="ellipsis", no_wrap=True), refresh=True)
+            live.update(Text(each.words(), overflow="ellipsis", no_wrap=True), refresh=True)
 
 
 def _print_new(looks: Iterator[Glance]) -> None:
@@ -74,32 +74,9 @@ def _print_new(looks: Iterator[Glance]) -> None:
         for line in each.log[_overlap(known, each.log) :]:
             print_visible(line, flush=True)
         known, last = each.log, each
-    print_visible(words(last).splitlines()[0])
+    print_visible(last.words().splitlines()[0])
 
 
 def _overlap(known: list[str], log: list[str]) -> int:
     """Return how many of the log's first lines end what is known."""
     return next(n for n in range(len(log), -1, -1) if log[:n] == known[len(known) - n :] and n <= len(known))
-
-
-def words(found: Glance) -> str:
-    """Return what is seen, a line for the run, one for each phase, and the last lines of its log."""
-    from lcca.experiments.runs.remaining import words_for_time
-
-    lines = [f"lcca {found.kind} {found.name}: {found.state}{_who(found)}"]
-    for each in found.phases:
-        cpu, wall = (words_for_time(each[name], each[name]).removeprefix("about ") for name in ("cpu_s", "wall_s"))
-        lines.append(f"  {each['name']}: {each['trials']:,} trials, {cpu} of CPU in {wall}")
-    return "\n".join([*lines, *found.log])
-
-
-def _who(found: Glance) -> str:
-    if found.running:
-        return ", running"
-    from lcca.experiments.runs.manifest import COMPLETE
-    from lcca.experiments.runs.remaining import words_for_time
-
-    if found.state == COMPLETE:
-        return ""
-    ago = "" if found.silent_s is None else f"; last heard of {words_for_time(found.silent_s, found.silent_s)} ago"
-    return f", and no process of this machine works on it{ago}"

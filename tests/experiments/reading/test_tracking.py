@@ -1,0 +1,58 @@
+"""Runs in a tracking store of MLflow, read back by MLflow's own client."""
+
+from pathlib import Path
+
+import pytest
+
+from lcca.api import load_run
+
+from ...conftest import RunCommand
+
+pytest.importorskip("mlflow")
+pytest.importorskip("alembic")
+
+from mlflow import MlflowClient
+
+
+def test_a_campaign_is_a_run_with_one_below_for_each_training(
+    lcca: RunCommand, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = f"sqlite:///{tmp_path}/mlflow.db"
+    answer = lcca("export", finished, store, "--csv", tmp_path / "tables", "--json").json()
+    run, client = load_run(finished), MlflowClient(tracking_uri=store)
+    assert len(answer["files"]) > 3
+    experiment = client.get_experiment_by_name("tiny")
+    assert experiment is not None
+    top, kept = client.get_run(answer["mlflow"]), client.search_runs([experiment.experiment_id])
+    assert top.info.status == "FINISHED" and top.data.tags["lcca.kind"] == "sweep"
+    assert top.data.params["settle.margin_percent"] == "3.0" and top.data.params["trainer.rounds"] == "2"
+    for row in run.costs.to_dict("records"):
+        assert top.data.metrics[f"cost/{row['name']}/trials"] == row["trials"]
+    (sets,) = run.verdicts[run.verdicts["level"] == "set"].to_dict("records")
+    assert top.data.metrics["test/set/default/loss_queue against loss_rtt/difference"] == sets["difference"]
+    assert {each.path for each in client.list_artifacts(top.info.run_id)} == {
+        "config.yaml",
+        "summary.json",
+        "report.html",
+    }
+    text = Path(client.download_artifacts(top.info.run_id, "summary.json")).read_bytes()
+    assert text == (finished / "summary.json").read_bytes()
+
+    below = {each.info.run_name: each for each in kept if each.data.tags.get("mlflow.parentRunId") == top.info.run_id}
+    assert set(below) == set(run.policies["id"]) and len(below) == len(kept) - 1 == 4
+    for row in run.policies.to_dict("records"):
+        own, learning = below[row["id"]], run.learning[run.learning["policy_base"] == row["id"]]
+        assert own.data.metrics["score_bits"] == row["score_bits"] and own.data.params["candidate"] == row["candidate"]
+        steps = [(each.step, each.value) for each in client.get_metric_history(own.info.run_id, "learning/score_bits")]
+        assert steps == list(zip(learning["step"], learning["score_bits"], strict=True))
+
+
+def test_what_cannot_be_logged_is_said(lcca: RunCommand, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "name a store of MLflow, as in sqlite:///mlflow.db" in lcca("export", copied, "e2e.dna").err
+    refused = lcca("export", copied, "nonsense://x")
+    assert (
+        refused.status == 2 and refused.err.startswith("lcca: nonsense://x: MLflow: ") and refused.err.count("\n") == 1
+    )
+    monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None)
+    assert "need the package mlflow-skinny: pip install 'lcca[mlflow]'" in lcca("export", copied, "sqlite:///x.db").err
