@@ -14,7 +14,7 @@ FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus
 NS3 ?= $(VENV)/.ns3
 
 # Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,runs,dna,tune` leaves it out and its tests skip.
-EXTRAS ?= dev,runs,dna,drl,tune,completion,serve
+EXTRAS ?= dev,runs,dna,drl,pettingzoo,tune,completion,serve
 
 # Python keeps what it compiled: the tests start hundreds of processes, each of which would compile lcca anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest

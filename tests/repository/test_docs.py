@@ -233,7 +233,7 @@ def test_tables_of_results_are_those_of_the_summaries() -> None:
 WORDS = {"README.md": 900, **{name(page): 600 for page in (DOCS / "how-to").glob("*.md")}}
 """At most."""
 
-READERS = 16_799  # goal: 16,000
+READERS = 16_000
 
 
 def test_every_page_starts_with_what_it_is_for() -> None:

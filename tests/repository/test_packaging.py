@@ -15,6 +15,10 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+NOT_SET_UP = {"mlflow"}
+"""Extras that `make setup` leaves out, for the thirty packages that they bring."""
+
+
 def test_wheels_are_for_the_pythons_that_are_supported() -> None:
     settings = PROJECT["tool"]["cibuildwheel"]
     assert settings["build"] == ["cp311-*", "cp312-*", "cp313-*"]
@@ -31,7 +35,8 @@ def test_what_was_tested_meets_the_floors() -> None:
     lines = (ROOT / "tested.txt").read_text().splitlines()[1:]
     locked = {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
     project = PROJECT["project"]
-    needed = map(Requirement, itertools.chain(project["dependencies"], *project["optional-dependencies"].values()))
+    extras = (lines for extra, lines in project["optional-dependencies"].items() if extra not in NOT_SET_UP)
+    needed = map(Requirement, itertools.chain(project["dependencies"], *extras))
     assert [str(r) for r in needed if not r.specifier.contains(locked[canonicalize_name(r.name)])] == []
 
 

@@ -15,7 +15,7 @@ from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
 
 try:
-    from pettingzoo import ParallelEnv  # type: ignore[import-not-found, unused-ignore]
+    from pettingzoo import ParallelEnv
 except ImportError as error:
     raise missing("pettingzoo", "parallel environments", "pettingzoo") from error
 

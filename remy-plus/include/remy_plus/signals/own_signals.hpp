@@ -28,7 +28,8 @@ class OwnSignals {
     if (all_.size() > most_own_signals) throw std::invalid_argument("a policy of so many signals of its own");
     for (const OwnSignal& each : all_)
       for (const Formula::Step& step : each.formula.steps()) {
-        if (step.op == Formula::Op::field || (step.op == Formula::Op::source && !(step.value < signal_count)))
+        if (step.op == Formula::Op::field ||
+            (step.op == Formula::Op::source && !(step.value < static_cast<int>(signal_count))))
           throw std::invalid_argument(each.name + ": a formula over signals can only have registered ones");
         if (step.op == Formula::Op::source) wanted_ |= bit(static_cast<Signal>(step.value));
       }
