@@ -130,6 +130,28 @@ def elsewhere(name: str) -> str:
     return table(heads, cells)
 
 
+def buffers(name: str) -> str:
+    """Return the net benefit of headers, and what is decided, by the buffers of switches."""
+    found = read(name)["buffers"]
+    middles = {each["header"]: -each["difference"] for each in found[0]["rows"]}
+    by_header = [{row["header"]: row for row in each["rows"]} for each in found]
+    rows = []
+    for header in sorted(middles, key=lambda each: middles[each]):
+        cells = [(_worth(each[header]), f"**{each[header]['decision']}**") for each in by_header]
+        rows.append([f"`{header}`", *(cell for pair in cells for cell in pair)])
+    return table(("header", *(head for each in found for head in (each["buffers"], ""))), rows)
+
+
+def generalised(name: str) -> str:
+    """Return what headers bring where nothing was trained, bits."""
+    found = read(name)["generalisation"]
+    against = [{row["B"].removesuffix("+bytes"): row for row in each["comparisons"]} for each in found]
+    order = sorted(against[0], key=lambda each: -against[0][each]["difference"])
+    first = ["E2E's score", *(f"{each['mean_score_bits_over_seeds']['e2e']:.3f}".translate(MINUS) for each in found)]
+    rows = [first, *([f"`{header}`", *(_marked(each[header]) for each in against)] for header in order)]
+    return table(("", *(each["condition"] for each in found)), rows)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -153,6 +175,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "learners": learners,
     "fabric-headers": lambda: headers("fabric-headers"),
     "fabric-headers-elsewhere": lambda: elsewhere("fabric-headers"),
+    "fabric-headers-buffers": lambda: buffers("fabric-headers"),
+    "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
+    "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),
     "fabric-classes": lambda: headers("fabric-headers-classes"),
     "fabric-classes-elsewhere": lambda: elsewhere("fabric-headers-classes"),
     "headers-quickstart": lambda: headers("headers-quickstart"),

@@ -110,7 +110,7 @@ def test_what_was_changed_is_what_differs(lcca: RunCommand, finished: Path, copi
     write_json(copied / "verdicts.json", verdicts)
     found = difference(load_run(finished), load_run(copied))
     assert found.config.set_index("key").T.to_dict("list") == {
-        "manifest.version": ["0.1.0", "9"], "settle.margin_percent": [3.0, 4.0],
+        "manifest.version": [manifest["version"], "9"], "settle.margin_percent": [3.0, 4.0],
     }  # fmt: skip
     changed = found.verdicts["difference_2"] - found.verdicts["difference_1"]
     assert sorted(changed.dropna()) == [1] and changed.isna().sum() == 1
