@@ -16,8 +16,8 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
 from lcca.remy_plus.policies.policy import Policy, compile_policy
-from lcca.remy_plus.policies.simple import LARGEST_WINDOW
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.policies.simple import LARGEST_WINDOW
 
 KNOWN = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)
 """What environments have: signals that need no header."""
