@@ -12,6 +12,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "runs": ("pyarrow", "matplotlib", "jinja2"),
     "dna": ("protobuf",),
     "drl": ("gymnasium", "stable-baselines3", "torch", "tensorboard"),
+    "pettingzoo": ("gymnasium", "pettingzoo"),
     "tune": ("optuna",),
     "ns3gym": ("protobuf", "pyzmq", "gymnasium"),
     "ray": ("ray",),
