@@ -73,9 +73,9 @@ def results(run: Path) -> tuple[dict[str, bytes], Any]:
 def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: Path) -> None:
     answer = lcca("tune", config, "--out", finished)
     assert answer.status == 0, answer.err
-    assert re.search(r"^tuned, to paste *\nparameter +value +unit *\nbdps +1 +bandwidth-", answer.out, re.M)
+    assert re.search(r"^tuned, to paste *\nparameter +value +unit +what it is *\nbdps +1 +bandwidth-", answer.out, re.M)
     assert f"optuna-dashboard sqlite:///{finished / 'study.sqlite3'}\n" in answer.out
-    assert (finished / "study.sqlite3").is_file()
+    assert (finished / "study.sqlite3").is_file() and "Tuned" in (finished / "report.html").read_text(encoding="utf-8")
 
 
 def test_settings_have_three_digits_and_units(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,8 @@ def test_settings_have_three_digits_and_units(capsys: pytest.CaptureFixture[str]
     print_to_paste({"policy": "dcqcn@red", "simulator": "fabric", "policies": [{"parameters": values}]})
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows[-1][:8] == "thresholds of markers are for ports of 100".split()
-    assert rows[2:-1] == [
+    assert "(rpg_time_reset)" in rows[4] and "(rpg_ai_rate," in rows[5]
+    assert [row[:3] for row in rows[2:-1]] == [
         ["red.kmin_bytes", "30.3", "kB"],
         ["red.kmax_bytes", "1600", "kB"],
         ["increase_us", "10.2", "µs"],

@@ -99,10 +99,14 @@ def print_to_paste(summary: dict[str, Any]) -> None:
     """Print the tuned parameters as settings of hardware have them: three digits, with units, kB in place of bytes."""
     values = summary["policies"][-1]["parameters"]
     policy = resolve(summary["policy"], summary["simulator"]).policy
-    units = policy.with_parameters(values).units() if isinstance(policy, Transport) else {}
-    rows = [(name, *_rounded(value, units.get(name, ""))) for name, value in values.items()]
+    knobs = policy.with_parameters(values).named_knobs() if isinstance(policy, Transport) else {}
+    rows = []
+    for name, value in values.items():
+        unit, meaning = (knobs[name].unit, knobs[name].meaning) if name in knobs else ("", "")
+        rows.append((name, *_rounded(value, unit), meaning))
     notes = ["thresholds of markers are for ports of 100 Gb/s, and go with the rate"] * any(map(_by_rate, values))
-    print_table(Table("tuned, to paste", ("parameter", "value", "unit"), rows, ("parameter", "unit")), *notes)
+    left = ("parameter", "unit", "what it is")
+    print_table(Table("tuned, to paste", ("parameter", "value", "unit", "what it is"), rows, left), *notes)
 
 
 def _rounded(value: Any, unit: str) -> tuple[str, str]:

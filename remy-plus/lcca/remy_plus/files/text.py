@@ -17,6 +17,7 @@ from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
+from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.transports import Transport
 from lcca.remy_plus.tuners.registry import TUNERS, Tuning
 
@@ -88,7 +89,7 @@ def _body(file: PolicyFile) -> list[str]:
         case HandDesigned() as control:
             return _parameters(control)
         case Transport() as transport:
-            return _numbers(transport.named_parameters, transport.units()) + _tuner(transport.tuner)
+            return _numbers(transport.named_parameters, transport.named_knobs()) + _tuner(transport.tuner)
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:
@@ -98,12 +99,12 @@ def _body(file: PolicyFile) -> list[str]:
 def _tuner(tuner: Tuning | None) -> list[str]:
     if tuner is None:
         return []
-    units = {f"{tuner.kind}.{name}": knob.unit for name, knob in TUNERS[tuner.kind].knobs.items()}
-    return _numbers({f"{tuner.kind}.{name}": value for name, value in tuner.parameters.items()}, units)
+    knobs = {f"{tuner.kind}.{name}": knob for name, knob in TUNERS[tuner.kind].knobs.items()}
+    return _numbers({f"{tuner.kind}.{name}": value for name, value in tuner.parameters.items()}, knobs)
 
 
-def _numbers(values: Mapping[str, float], units: Mapping[str, str]) -> list[str]:
-    return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in values.items()]
+def _numbers(values: Mapping[str, float], knobs: Mapping[str, Knob]) -> list[str]:
+    return [f"{name}  {value:g} {knobs[name].unit}".rstrip() for name, value in values.items()]
 
 
 def _network(policy: MlpPolicy) -> list[str]:
@@ -140,7 +141,7 @@ def _parameters(control: HandDesigned) -> list[str]:
         default = "" if value == parameter.default else "  (changed)"
         lines.append(f"{parameter.name:<{width}}  {shown}{unit}{default}")
     marker = control.marker
-    return lines + ([] if marker is None else _numbers(marker.named_parameters, marker.units()))
+    return lines + ([] if marker is None else _numbers(marker.named_parameters, marker.named_knobs()))
 
 
 def _rules(table: RuleTable, rule_hits: tuple[int, ...] | None) -> list[str]:

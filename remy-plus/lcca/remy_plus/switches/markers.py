@@ -56,10 +56,9 @@ class Marking:
         """All parameters, by names such as ``red.kmin_bytes``."""
         return {f"{self.kind}.{name}": value for name, value in self.parameters.items()}
 
-    def units(self) -> dict[str, str]:
-        """Return the unit of every one of its `named_parameters`."""
-        knobs = MARKERS[self.kind].knobs
-        return {f"{self.kind}.{name}": knobs[name].unit for name in self.parameters}
+    def named_knobs(self) -> dict[str, Knob]:
+        """Return what every one of its `named_parameters` is."""
+        return {f"{self.kind}.{name}": MARKERS[self.kind].knobs[name] for name in self.parameters}
 
     def searches(self) -> dict[str, Search]:
         """Return where a tuner looks, for those of its `named_parameters` that have such a range."""

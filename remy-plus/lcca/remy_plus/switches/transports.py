@@ -337,10 +337,10 @@ class Transport:
         """Return where a tuner looks at hosts of a rate, by the names of `named_parameters`."""
         return self.kind.searches(gbps, lossy) | ({} if self.marker is None else self.marker.searches())
 
-    def units(self) -> dict[str, str]:
-        """Return the unit of every one of its `named_parameters`."""
-        found = {name: self.kind.knobs[name].unit for name in self.parameters}
-        return found | ({} if self.marker is None else self.marker.units())
+    def named_knobs(self) -> dict[str, Knob]:
+        """Return what every one of its `named_parameters` is."""
+        found = {name: self.kind.knobs[name] for name in self.parameters}
+        return found | ({} if self.marker is None else self.marker.named_knobs())
 
 
 def is_transport(text: str) -> bool:
