@@ -216,9 +216,7 @@ def test_an_episode_without_flows_ends() -> None:
     assert step[1] == pytest.approx(0.5) and step[3]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"interval_us": 0.0}, {"delay_us": -1.0}, {"history": 0}, {"throughput": 2}, {"render_mode": "human"}]
-)
+@pytest.mark.parametrize("wrong", [{"interval_us": 0.0}, {"delay_us": -1.0}, {"history": 0}, {"throughput": 2}])
 def test_bad_use_is_told(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         FabricEcnEnv(SMALL, **wrong)
@@ -227,3 +225,10 @@ def test_bad_use_is_told(wrong: dict[str, Any]) -> None:
 def test_templates_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="no kmin_bytes may be above"):
         Templates(kmin_bytes=(1e5,), kmax_bytes=(5e4, 2e5))
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode")
+def test_stable_baselines_makes_it_by_name() -> None:
+    env_util = pytest.importorskip("stable_baselines3.common.env_util")
+    vector = env_util.make_vec_env("lcca/FabricEcn-v0", n_envs=2, env_kwargs={"scenario": SMALL, "templates": FEW})
+    assert vector.num_envs == 2 and vector.reset().shape[0] == 2

@@ -180,7 +180,7 @@ def test_bad_use_is_told():
     with pytest.raises(InputError, match="min_k"):
         env.mark(MarkSetting(5, 2))
     env.close()
-    for wrong in ({"interval_us": 0.0}, {"history": 0}, {"actions": "both"}, {"traces": ()}, {"render_mode": "human"}):
+    for wrong in ({"interval_us": 0.0}, {"history": 0}, {"actions": "both"}, {"traces": ()}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             Ns3EcnEnv(SMALL, **wrong)
     with pytest.raises(InputError, match="no trial has ended"):

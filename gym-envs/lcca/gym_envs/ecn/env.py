@@ -64,7 +64,6 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         utility: what an interval is worth.
         actions: ``index``: one of the 252 settings of the grid; ``grid``: an index per parameter.
         timeout: seconds within which ns-3 must play an interval.
-        render_mode: None; there is nothing to draw.
 
     Raises:
         InputError: any of it is impossible, or ns-3 is not installed.
@@ -81,10 +80,7 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         utility: PredUtility | None = None,
         actions: Literal["index", "grid"] = "index",
         timeout: float = 60.0,
-        render_mode: None = None,
     ) -> None:
-        if render_mode is not None:
-            raise InputError("render_mode: must be None: there is nothing to draw")
         if not 0 < interval_us < np.inf:
             raise InputError(f"interval_us: must be > 0 µs, got {interval_us!r:.60}")
         if isinstance(history, bool) or history != int(history) or history < 1:

@@ -62,7 +62,6 @@ class FabricEcnEnv(gymnasium.Env[Single, Any]):
         history: intervals that an agent sees.
         templates: that agents choose from.
         throughput: share of the throughput in the reward.
-        render_mode: None; there is nothing to draw.
 
     Raises:
         InputError: any of it is impossible.
@@ -80,10 +79,7 @@ class FabricEcnEnv(gymnasium.Env[Single, Any]):
         history: int = 3,
         templates: Templates | None = None,
         throughput: float = 0.5,
-        render_mode: None = None,
     ) -> None:
-        if render_mode is not None:
-            raise InputError("render_mode: must be None: there is nothing to draw")
         Limits(1, 1e9).require("interval_us", interval_us)
         Limits(0, 1e9).require("delay_us", delay_us)
         Limits(1, 100, whole=True).require("history", history)
