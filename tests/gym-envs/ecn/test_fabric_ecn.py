@@ -230,5 +230,7 @@ def test_templates_out_of_order_are_refused() -> None:
 @pytest.mark.filterwarnings("ignore:.*render_mode")
 def test_stable_baselines_makes_it_by_name() -> None:
     env_util = pytest.importorskip("stable_baselines3.common.env_util")
-    vector = env_util.make_vec_env("lcca/FabricEcn-v0", n_envs=2, env_kwargs={"scenario": SMALL, "templates": FEW})
+    vector = env_util.make_vec_env(
+        "lcca.gym_envs.registration:lcca/FabricEcn-v0", n_envs=2, env_kwargs={"scenario": SMALL, "templates": FEW}
+    )
     assert vector.num_envs == 2 and vector.reset().shape[0] == 2

@@ -25,7 +25,7 @@ GROUPS = {
         "serve": "Show runs on a web page: list, filter, compare, progress, report.",
         "runs": "List the runs in a folder with what they have found.",
         "report": "Write a finished run's page and figures, or say what an unfinished campaign has found so far.",
-        "diff": "Compare two runs: configurations, verdicts, costs.",
+        "diff": "Compare runs: configurations, verdicts, costs.",
         "verdict": "Compute a run's verdicts again from its stored trials alone.",
         "check": "Diagnose the installation and say how to fix what is broken.",
     },
