@@ -83,7 +83,7 @@ def _as_now(before: Sequence[str]) -> list[str]:
     """Return words as commands and options are spelt now, and say so of those that were spelt otherwise."""
     words = [*_COMMANDS_BEFORE.get(before[0], before[:1]), *before[1:]] if before else []
     if words[:1] and words[0] in ("evaluate", "compare", "rank"):
-        of_fabric = words[0] == "compare" or "--fabric" in words
+        of_fabric = words[0] == "compare" or any(word.partition("=")[0] == "--fabric" for word in words)
         for i, word in enumerate(words):
             option, equals, value = word.partition("=")
             number = (value if equals else "".join(words[i + 1 : i + 2])).isdigit()

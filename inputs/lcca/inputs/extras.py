@@ -32,7 +32,7 @@ def missing(package: str, what: str, extra: str = "drl") -> MissingPackage:
 
 def absent(error: ImportError) -> MissingPackage | None:
     """Return the message for a module of `EXTRA_OF` that could not be imported; None for any other."""
-    known = EXTRA_OF.get((error.name or "").partition(".")[0])
+    known = EXTRA_OF.get((error.name or "").partition(".")[0]) if isinstance(error, ModuleNotFoundError) else None
     return missing(*known) if known else None
 
 

@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ def each_of(names: Iterable[str]) -> list[str]:
     Raises:
         InputError: braces that do not match, or transports that do not look at the marks that they are combined with.
     """
-    found = [[name] if Path(name).is_file() else _combinations(name) for name in names]
+    found = [[name] if os.path.isfile(name) else _combinations(name) for name in names]
     made = [each for own in found if len(own) > 1 for each in own]
     if deaf := [each for each in made if "@" in each and _ignores_marks(each)]:
         raise InputError(f"{', '.join(deaf)[:400]}: do not look at marks; markers are for {', '.join(MARKED)}")

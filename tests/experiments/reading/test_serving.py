@@ -112,6 +112,16 @@ def test_nothing_else_can_be_read(folder: Path, name: str) -> None:
     assert page(app, "/static/serving.py").status_code == 404
 
 
+def test_names_are_text(folder: Path) -> None:
+    bad = "<img src=x onerror=alert(1)>&"
+    shutil.copytree(folder / "grid" / "two", folder / bad)
+    found = page(application(folder), "/?q=%22%3E%3Cscript%3E")
+    assert found.status_code == 200 and '<script>"' not in found.text and '"><script>' not in found.text
+    listed = page(application(folder), "/").text
+    assert bad not in listed and "&lt;img src=x onerror=alert(1)&gt;&amp;" in listed
+    assert page(application(folder), "/run/runs%00x").status_code == 404
+
+
 def test_only_by_the_names_of_this_server(folder: Path) -> None:
     app = application(folder, ["127.0.0.1", "localhost"])
     assert page(app, "/", Host="localhost:8000").status_code == 200

@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     from lcca.cli.printing.campaigns import print_tuning
-    from lcca.evaluation.report.report import render
+    from lcca.experiments.recipes.sweep import render
     from lcca.experiments.recipes.tune import costs, tune
     from lcca.experiments.tuning.config import TuningConfig
     from lcca.experiments.tuning.search import join

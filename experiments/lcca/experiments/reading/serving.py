@@ -33,11 +33,12 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
     root = folder.resolve()
     app = Flask(__name__, static_folder=None)
     app.jinja_env.loader = FileSystemLoader([Path(__file__).parent, TEMPLATES])
+    app.jinja_env.autoescape = True  # Flask would do so for names in .html alone
     app.config["TRUSTED_HOSTS"] = hosts
 
     def within(name: str) -> Path:
         """Return the folder or file of this name, which begins with that of the root; links lead nowhere else."""
-        path = (root.parent / name).resolve()
+        path = (root.parent / name.replace("\0", "")).resolve()
         return path if path.is_relative_to(root) else abort(404)
 
     def run_of(name: str) -> LoadedRun:

@@ -142,9 +142,12 @@ def _check_code(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list
             "results could differ; finish it with that version or choose another --out"
         )
     theirs, ours = manifest["commit"], commit()
-    if not theirs or not ours or (theirs == ours and CHANGED not in ours) or manifest.get("code") == code_of(config):
-        return []
     known = "code" in manifest  # earlier versions did not note it
+    if known and manifest["code"] == code_of(config):
+        return []
+    if not theirs or not ours or (theirs == ours and CHANGED not in ours):
+        words = "code that decides results, the compiled engine or a library has changed since it began"
+        return [f"{path}: {words}"] if known else []
     if theirs.rstrip(CHANGED) != ours.rstrip(CHANGED):
         raise InputError(
             f"{path}: begun at commit {_short_commit(theirs)}, this is {_short_commit(ours)}: "
