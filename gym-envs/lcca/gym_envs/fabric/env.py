@@ -55,7 +55,7 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
     Args:
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
         scenario: fabric and workload; a small one if left out.
-        others: what the other flows run: a name as for `lcca evaluate --fabric`, or an engine.
+        others: what the other flows run: a name as for `lcca evaluate`, or an engine.
         reward: see `FabricTrials`.
         smallest_bytes: of a flow that is drawn.
         header: of all packets, or its name or file.

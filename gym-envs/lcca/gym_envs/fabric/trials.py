@@ -39,7 +39,7 @@ class FabricTrials:
     Attributes:
         agent: what the learner sees and does, in packets of the fabric's payload and µs.
         scenario: fabric and workload; its horizon ends a trial.
-        others: what flows run that the agent does not steer: a name as for `lcca evaluate --fabric`, or an engine with
+        others: what flows run that the agent does not steer: a name as for `lcca evaluate`, or an engine with
             its parameters, whose settings are replaced.
         reward: ``slowdown``: minus the time since the last decision, over what the flow takes alone from its start to
             its last acknowledgement, so that an episode adds up to minus its slowdown; or a reward of one bottleneck,
