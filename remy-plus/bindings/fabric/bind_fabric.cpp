@@ -46,6 +46,15 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("priorities", s.priorities);
   named.take("ack_priority", s.ack_priority);
   named.take("mark_at_dequeue", s.mark_at_dequeue);
+  named.take("queue_bdps", s.queue_bdps);
+  named.take("trim_bytes", s.trim_bytes);
+  int spraying = 0;
+  named.take("spraying", spraying);
+  s.spraying = static_cast<Spraying>(spraying);
+  named.take("entropies", s.entropies);
+  named.take("adaptive", s.adaptive);
+  named.take("selective", s.selective);
+  named.take("ack_bytes_every", s.ack_bytes_every);
   named.take("queue_quantum_bytes", s.queue_quantum);
   named.take("bytes_quantum_bytes", s.bytes_quantum);
   named.take("arrival_bytes", s.arrival_bytes);

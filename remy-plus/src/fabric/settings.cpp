@@ -1,6 +1,7 @@
 #include "remy_plus/fabric/settings.hpp"
 
 #include <limits>
+#include <stdexcept>
 
 #include "remy_plus/fabric/range.hpp"
 
@@ -27,6 +28,12 @@ void require_possible(const Settings& s) {
   require_range("ack_priority", s.ack_priority, -1, s.priorities - 1);
   std::visit([](const auto& marker) { marker.require(); }, s.marker);
   require_place(s.marker, s.mark_at_dequeue);
+  require_range("queue_bdps", s.queue_bdps, 0, 1e6);
+  require_range("trim_bytes", s.trim_bytes, 0, largest_frame);
+  require_range("spraying", static_cast<int>(s.spraying), 0, static_cast<int>(Spraying::mixed));
+  require_range("entropies", s.entropies, 1, most_entropies);
+  if (s.entropies & (s.entropies - 1)) throw std::invalid_argument("entropies: must be a power of two");
+  require_range("ack_bytes_every", s.ack_bytes_every, 0, 1e9);
   require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
   require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest_us);

@@ -51,11 +51,10 @@ bool Simulation::stuck(Time now) const {
   return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
          std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
          std::visit(
-             [](const auto& nodes) {
-               return std::all_of(nodes.hosts.begin(), nodes.hosts.end(),
-                                  [](const auto& host) { return host.waits(); });
+             [](const auto& hosts) {
+               return std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.waits(); });
              },
-             nodes_);
+             hosts_);
 }
 
 // Looks cut a window in parts; it ends where it would without them, so that a watch changes nothing.
@@ -97,10 +96,10 @@ void Simulation::time_round_trips() {
 void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
   flow_counters_ = std::move(by_switch);
   std::visit(
-      [this](auto& nodes) {
-        for (std::size_t i = 0; i < flow_counters_.size(); ++i) nodes.switches[i].count_into(flow_counters_[i]);
+      [this](auto& switches) {
+        for (std::size_t i = 0; i < flow_counters_.size(); ++i) switches[i].count_into(flow_counters_[i]);
       },
-      nodes_);
+      switches_);
 }
 
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
@@ -122,19 +121,21 @@ QueueTimes Simulation::fullest() const {
 }
 
 template <class Those>
-void Simulation::run_nodes(Those& nodes, Time begin, Time end) {
-  for (int node = 0; node < wiring_.nodes(); ++node) {
+void Simulation::run_nodes(std::vector<Those>& nodes, int first, Time begin, Time end) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const int node = first + static_cast<int>(i);
     Time& next = next_[static_cast<std::size_t>(node)];
     if (next >= end) continue;
-    if (node < wiring_.hosts())
-      next = run_node(nodes.hosts[static_cast<std::size_t>(node)], node, begin, end);
+    if constexpr (Those::is_host)
+      next = run_host(nodes[i], node, end);
     else
-      next = run_node(nodes.switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+      next = run_switch(nodes[i], node, begin, end);
   }
 }
 
 void Simulation::run_nodes(Time begin, Time end) {
-  std::visit([&](auto& nodes) { run_nodes(nodes, begin, end); }, nodes_);
+  std::visit([&](auto& hosts) { run_nodes(hosts, 0, begin, end); }, hosts_);
+  std::visit([&](auto& switches) { run_nodes(switches, wiring_.hosts(), begin, end); }, switches_);
 }
 
 void Simulation::begin_rounds() {
@@ -143,7 +144,7 @@ void Simulation::begin_rounds() {
     Flow& flow = flows_[number];
     flow.start = start;
     ++unfinished_;
-    std::visit([&](auto& nodes) { nodes.hosts[flow.src].add_late(number); }, nodes_);
+    std::visit([&](auto& hosts) { hosts[flow.src].add_late(number); }, hosts_);
     next_[flow.src] = std::min(next_[flow.src], start);
   });
 }
@@ -171,7 +172,7 @@ Time Simulation::gather(int node, Time begin, Time end) {
 }
 
 template <class AnySwitch>
-Time Simulation::run_node(AnySwitch& at, int node, Time begin, Time end) {
+Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
   const Time later = gather(node, begin, end);
   const int first = wiring_.first(node);
   for (const std::uint64_t key : keys_) {
@@ -182,14 +183,14 @@ Time Simulation::run_node(AnySwitch& at, int node, Time begin, Time end) {
     if (is_pfc(packet))
       at.hear(packet, in);
     else
-      at.receive(packet, in, next_port(packet));
+      at.receive(packet, in, next_port(packet, node));
   }
   return std::min(later, at.finish(end));
 }
 
 // Hosts have few ports: which is next is looked up again for every packet.
-template <bool several>
-Time Simulation::run_node(Host<several>& at, int node, Time, Time end) {
+template <class AnyHost>
+Time Simulation::run_host(AnyHost& at, int node, Time end) {
   const int first = wiring_.first(node), last = wiring_.first(node + 1);
   for (;;) {
     Time arrival = never;

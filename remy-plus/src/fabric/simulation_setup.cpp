@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "remy_plus/core/random.hpp"
+#include "remy_plus/fabric/keys.hpp"
 #include "remy_plus/fabric/simulation.hpp"
 
 namespace remy_plus::fabric {
@@ -11,11 +11,6 @@ namespace remy_plus::fabric {
 namespace {
 
 constexpr Time longest_window = Time{1} << 51;  // 2.3 s: with a port it fits into a key
-constexpr std::uint64_t data_way = 11, ack_way = 12, marking = 13;
-
-std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number) {
-  return mix64(mix64(seed ^ mix64(purpose)) ^ mix64(number + 1));
-}
 
 // A host that is no host, or a time that is none.
 void require_flow(const FlowStart& flow, std::size_t number, int hosts, int priorities) {
@@ -60,6 +55,9 @@ Frame Simulation::frame() const {
 // --- what there is
 
 void Simulation::make_ports() {
+  for (int node = 0; node < wiring_.nodes(); ++node)
+    if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
+      throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
   if (wiring_.ports() > 65535) throw std::invalid_argument("a fabric may have 65,535 ports at most");
   ports_.resize(static_cast<std::size_t>(wiring_.ports()));
   lookahead_ = longest_window;
@@ -112,7 +110,7 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const FlowStart& flow = flows[i];
     require_flow(flow, i, wiring_.hosts(), settings_.priorities);
-    const auto way = [&](int src, int dst, const std::vector<int>& switches, std::uint64_t purpose) {
+    const auto way = [&](int src, int dst, const std::vector<int>& switches, Purpose purpose) {
       return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, i))
                               : way_by(wiring_, src, dst, switches);
     };
@@ -123,6 +121,7 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
                                   " links");
     Ways& ways = ways_.emplace_back();
     ways.data_hops = static_cast<std::uint8_t>(data.size());
+    ways.fixed = !flow.switches.empty() || !flow.ack_switches.empty();
     ways.ack_hops = static_cast<std::uint8_t>(acks.size());
     std::copy(data.begin(), data.end(), ways.data);
     std::copy(acks.begin(), acks.end(), ways.acks);
@@ -130,6 +129,12 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
     first_ports_.push_back(ways.data[0]);
     first_ports_.push_back(ways.acks[0]);
   }
+  if (!settings_.per_packet()) return;
+  std::vector<Forwarding::Ends> ends;
+  for (std::size_t i = 0; i < flows.size(); ++i)
+    ends.push_back({static_cast<std::uint32_t>(flows[i].src), static_cast<std::uint32_t>(flows[i].dst),
+                    key_of(settings_.seed, data_way, i), key_of(settings_.seed, ack_way, i)});
+  forwarding_ = std::make_unique<Forwarding>(wiring_, routes, std::move(ends));
 }
 
 void Simulation::make_flows(const std::vector<FlowStart>& flows) {
@@ -162,26 +167,34 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
               settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_});
-  nodes_ = nodes_for(headers_ != nullptr, settings_.priorities > 1);
-  std::visit([&](auto& nodes) { fill(nodes, flows); }, nodes_);
+  fill_hosts(flows);
+  fill_switches();
 }
 
-template <class Those>
-void Simulation::fill(Those& nodes, const std::vector<FlowStart>& flows) {
-  for (int node = 0; node < wiring_.nodes(); ++node) {
-    if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
-      throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
-    if (node < wiring_.hosts())
-      nodes.hosts.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
-    else
-      nodes.switches.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
-  }
-  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
-    if (i > 0 && flows[i].start < flows[i - 1].start) throw std::invalid_argument("flows must rise by their starts");
-    if (flows[i].after < 0) nodes.hosts[flows_[i].src].add(i);
-  }
-  for (int host = 0; host < wiring_.hosts(); ++host)
-    next_[static_cast<std::size_t>(host)] = nodes.hosts[static_cast<std::size_t>(host)].next();
+void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {
+  hosts_ = hosts_for(transport_->hosts(), settings_.priorities > 1);
+  std::visit(
+      [&](auto& hosts) {
+        for (int node = 0; node < wiring_.hosts(); ++node)
+          hosts.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
+        for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+          if (i > 0 && flows[i].start < flows[i - 1].start)
+            throw std::invalid_argument("flows must rise by their starts");
+          if (flows[i].after < 0) hosts[flows_[i].src].add(i);
+        }
+        for (std::size_t host = 0; host < hosts.size(); ++host) next_[host] = hosts[host].next();
+      },
+      hosts_);
+}
+
+void Simulation::fill_switches() {
+  switches_ = switches_for(headers_ != nullptr, settings_.priorities > 1);
+  std::visit(
+      [&](auto& switches) {
+        for (int node = wiring_.hosts(); node < wiring_.nodes(); ++node)
+          switches.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
+      },
+      switches_);
 }
 
 // Until packets tell their RTTs, the largest base RTT counts.

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "remy_plus/core/random.hpp"
+#include "remy_plus/fabric/keys.hpp"
 
 namespace remy_plus::fabric {
 
@@ -55,7 +55,7 @@ int Wiring::towards(int node, int peer) const {
   return static_cast<int>(found - ends_.begin());
 }
 
-Routes::Routes(const Wiring& wiring) : wiring_(wiring) {
+Routes::Routes(const Wiring& wiring, const std::vector<std::uint8_t>& down) : wiring_(wiring), down_(down) {
   const auto nodes = static_cast<std::size_t>(wiring.nodes());
   distances_.assign(static_cast<std::size_t>(wiring.hosts()) * nodes, unreached);
   std::vector<int> reached;
@@ -68,7 +68,7 @@ Routes::Routes(const Wiring& wiring) : wiring_(wiring) {
       if (node < wiring.hosts() && node != host) continue;  // hosts do not forward
       for (int port = wiring.first(node); port < wiring.first(node + 1); ++port) {
         const int peer = wiring.end(port).peer;
-        if (row[peer] != unreached) continue;
+        if (row[peer] != unreached || !carries(port) || !carries(wiring.end(port).peer_port)) continue;
         row[peer] = static_cast<std::uint16_t>(row[node] + 1);
         reached.push_back(peer);
       }
@@ -83,15 +83,21 @@ int Routes::distance(int node, int dst) const {
 
 bool Routes::reaches(int src, int dst) const { return distance(src, dst) != unreached; }
 
+void Routes::nearer(int node, int dst, std::vector<int>& found) const {
+  found.clear();
+  for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port) {
+    const int peer = wiring_.end(port).peer;
+    const bool forwards = peer >= wiring_.hosts() || peer == dst;
+    if (forwards && carries(port) && distance(peer, dst) < distance(node, dst)) found.push_back(port);
+  }
+}
+
 std::vector<int> Routes::way(int src, int dst, std::uint64_t key) const {
   if (!reaches(src, dst)) throw std::invalid_argument("no way from " + named(src, dst));
-  std::vector<int> found, nearer;
+  std::vector<int> found, ahead;
   for (int node = src; node != dst;) {
-    nearer.clear();
-    for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port)
-      if (distance(wiring_.end(port).peer, dst) < distance(node, dst)) nearer.push_back(port);
-    const std::uint64_t drawn = mix64(key ^ mix64(static_cast<std::uint64_t>(node) + 1));
-    found.push_back(nearer[drawn % nearer.size()]);
+    nearer(node, dst, ahead);
+    found.push_back(ahead[hash_at(key, node) % ahead.size()]);
     node = wiring_.end(found.back()).peer;
   }
   return found;

@@ -15,6 +15,8 @@ namespace remy_plus::fabric {
 template <bool several>
 class Host {
  public:
+  static constexpr bool is_host = true;
+
   Host(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
       : first_(first), around_(around), hosting_(hosting) {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);

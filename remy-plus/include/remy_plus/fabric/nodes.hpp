@@ -9,17 +9,23 @@
 
 namespace remy_plus::fabric {
 
-template <bool headers, bool several>
-struct Nodes {
-  std::vector<Host<several>> hosts;
-  std::vector<Switch<headers, several>> switches;
-};
+using AnyHosts = std::variant<std::vector<Host<false>>, std::vector<Host<true>>>;
 
-using AnyNodes = std::variant<Nodes<false, false>, Nodes<true, false>, Nodes<false, true>, Nodes<true, true>>;
+inline AnyHosts hosts_for(Hosts, bool several) {
+  if (several) return std::vector<Host<true>>();
+  return std::vector<Host<false>>();
+}
 
-inline AnyNodes nodes_for(bool headers, bool several) {
-  if (headers) return several ? AnyNodes(Nodes<true, true>()) : AnyNodes(Nodes<true, false>());
-  return several ? AnyNodes(Nodes<false, true>()) : AnyNodes(Nodes<false, false>());
+using AnySwitches = std::variant<std::vector<Switch<false, false>>, std::vector<Switch<true, false>>,
+                                 std::vector<Switch<false, true>>, std::vector<Switch<true, true>>>;
+
+inline AnySwitches switches_for(bool headers, bool several) {
+  if (headers) {
+    if (several) return std::vector<Switch<true, true>>();
+    return std::vector<Switch<true, false>>();
+  }
+  if (several) return std::vector<Switch<false, true>>();
+  return std::vector<Switch<false, false>>();
 }
 
 }  // namespace remy_plus::fabric

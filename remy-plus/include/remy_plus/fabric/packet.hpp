@@ -9,7 +9,22 @@
 
 namespace remy_plus::fabric {
 
-enum class Kind : std::uint8_t { data, ack, nack, pause, resume };
+// What goes from a sender to its receiver, what goes back, and PFC's frames.
+enum class Kind : std::uint8_t {
+  data,
+  trimmed,  // data whose payload a switch took off
+  request,  // of a sender that cannot send data
+  ack,
+  nack,
+  grant,  // of a receiver: what may be sent
+  pause,
+  resume
+};
+
+// Of Packet::flags.
+inline constexpr std::uint8_t wants_ack = 1;    // data: its receiver answers at once
+inline constexpr std::uint8_t sent_again = 2;   // data, and the ACK that answers it
+inline constexpr std::uint8_t at_last_hop = 4;  // trimmed by the switch of its receiver, and the NACK that says so
 
 struct Packet {
   Time time = 0;            // when it has arrived, the last bit included, at the node that it is on its way to
@@ -18,10 +33,12 @@ struct Packet {
   std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
   std::uint16_t bytes = 0;    // on the wire
   std::uint16_t in_port = 0;  // where it came into the switch that holds it
-  Kind kind = Kind::data;
-  std::uint8_t hop = 0;       // links behind it
-  std::uint8_t marked = 0;    // not 0: congestion experienced; of an ACK, echoed, perhaps as a RoundedCount
-  std::uint8_t priority = 0;  // class of traffic, 0 first; of PFC's frames, the class that they name
+  Kind kind : 4 = Kind::data;
+  std::uint8_t hop : 4 = 0;       // links behind it
+  std::uint8_t marked = 0;        // not 0: congestion experienced; of an ACK, echoed, perhaps as a RoundedCount
+  std::uint8_t priority : 4 = 0;  // class of traffic, 0 first; of PFC's frames, the class that they name
+  std::uint8_t flags : 4 = 0;
+  std::uint8_t entropy = 0;  // what switches choose its way by, beside its flow
 };
 static_assert(sizeof(Packet) == 32);
 
@@ -31,7 +48,8 @@ struct FairHeader {
 };
 static_assert(sizeof(FairHeader) == sizeof(Packet::extra));
 
-inline bool is_pfc(const Packet& packet) { return packet.kind == Kind::pause || packet.kind == Kind::resume; }
+inline bool is_pfc(const Packet& packet) { return packet.kind >= Kind::pause; }
+inline bool goes_back(const Packet& packet) { return packet.kind >= Kind::ack; }
 
 inline constexpr int most_stamps = 6;
 

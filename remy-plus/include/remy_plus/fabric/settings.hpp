@@ -10,6 +10,10 @@
 namespace remy_plus::fabric {
 
 inline constexpr int most_priorities = 8;  // of IEEE 802.1Q
+inline constexpr int most_entropies = 256;
+
+// How senders choose the entropy of a packet (spraying/balancer.hpp); with `flow` every flow has one.
+enum class Spraying { flow, oblivious, bitmap, reps, mixed };
 
 struct Settings {
   // Frames, in bytes.
@@ -33,14 +37,28 @@ struct Settings {
   MarkerParameters marker;      // ECN, at 100 Gb/s
   bool mark_at_dequeue = true;  // markers are asked as a packet leaves the queue; else as it joins it
 
+  // In place of a shared buffer with PFC or drops: a queue of its own for the data of every port, above which a fair
+  // coin picks whether the packet that comes or the newest that waits is trimmed to its header, or dropped.
+  double queue_bdps = 0;  // bandwidth-delay products of a host's link in full frames, at its rate; 0: a shared buffer
+  int trim_bytes = 64;    // of what is left of a packet; 0: they are dropped
+
+  // Ways.
+  Spraying spraying = Spraying::flow;
+  int entropies = 64;     // a power of two
+  bool adaptive = false;  // switches send each packet to the port with the shortest queue, whatever its entropy
+
+  bool per_packet() const { return spraying != Spraying::flow || adaptive; }
+
   // Telemetry.
   double queue_quantum = 320, bytes_quantum = 512;  // bytes
   bool arrival_bytes = false;                       // ports count bytes that arrived, not that were sent
 
   // Senders.
-  bool plain_ideal = false;   // ideal times by HPCC's formula: no ACK, and no order of short and full packets
-  bool fct_at_ack = true;     // a flow ends with the ACK of its last byte; else as that byte is received
-  Time retransmit_after = 0;  // ps without progress; 0: never
+  bool plain_ideal = false;    // ideal times by HPCC's formula: no ACK, and no order of short and full packets
+  bool fct_at_ack = true;      // a flow ends with the ACK of its last byte; else as that byte is received
+  bool selective = false;      // receivers reorder, and what is lost alone is sent again; else go-back-N
+  double ack_bytes_every = 0;  // selective: bytes on the wire that one ACK answers, unless there is cause for one
+  Time retransmit_after = 0;   // ps without progress, selective: since a packet was sent; 0: never
   Time nack_gap = 500 * microsecond;
   Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
 

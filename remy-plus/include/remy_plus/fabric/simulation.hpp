@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "remy_plus/fabric/forwarding.hpp"
 #include "remy_plus/fabric/nodes.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/wiring.hpp"
@@ -95,6 +96,7 @@ class Simulation {
   struct Ways {
     std::uint16_t data[most_hops], acks[most_hops];  // ports
     std::uint8_t data_hops, ack_hops;
+    bool fixed;  // by a trace
     Time base_rtt;
   };
 
@@ -107,8 +109,8 @@ class Simulation {
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes(const std::vector<FlowStart>& flows);
-  template <class Those>
-  void fill(Those& nodes, const std::vector<FlowStart>& flows);
+  void fill_hosts(const std::vector<FlowStart>& flows);
+  void fill_switches();
   void make_fair_rates();
   void make_headers();
   Time longest_rtt(const Routes& routes) const;
@@ -134,22 +136,25 @@ class Simulation {
   };
   void look(Looks& looks);
   void run_window(Time begin, Time end, Looks& looks);
+  // `first`: the number of the first of these nodes.
   template <class Those>
-  void run_nodes(Those& nodes, Time begin, Time end);
+  void run_nodes(std::vector<Those>& nodes, int first, Time begin, Time end);
   void run_nodes(Time begin, Time end);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
   // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
-  Time run_node(AnySwitch& at, int node, Time begin, Time end);
-  template <bool several>
-  Time run_node(Host<several>& at, int node, Time begin, Time end);
+  Time run_switch(AnySwitch& at, int node, Time begin, Time end);
+  template <class AnyHost>
+  Time run_host(AnyHost& at, int node, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
   // comes.
   Time gather(int node, Time begin, Time end);
-  int next_port(const Packet& packet) const {
+  int next_port(const Packet& packet, int node) const {
     const Ways& ways = ways_[packet.flow];
-    return packet.kind == Kind::data ? ways.data[packet.hop] : ways.acks[packet.hop];
+    if (forwarding_ && !ways.fixed) [[unlikely]]
+      return forwarding_->next(packet, node);
+    return goes_back(packet) ? ways.acks[packet.hop] : ways.data[packet.hop];
   }
 
   const Wiring& wiring_;
@@ -172,7 +177,9 @@ class Simulation {
   Time progress_ = 0;
   std::unique_ptr<Surroundings> around_;
   std::unique_ptr<Hosting> hosting_;
-  AnyNodes nodes_;
+  std::unique_ptr<Forwarding> forwarding_;  // null: every flow has one way
+  AnyHosts hosts_;
+  AnySwitches switches_;
   std::vector<std::uint64_t> keys_;
   Samples samples_;
 };

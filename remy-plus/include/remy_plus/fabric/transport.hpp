@@ -78,6 +78,13 @@ inline int most_bytes(const std::vector<std::uint32_t>& by_hops, std::uint32_t s
   return found;
 }
 
+// Who runs it.
+enum class Hosts {
+  windowed,   // host.hpp: go-back-N
+  selective,  // spraying/host.hpp
+  homa        // homa/host.hpp
+};
+
 class Transport {
  public:
   explicit Transport(const Frame& frame) : frame_(frame) {
@@ -87,6 +94,7 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
+  virtual Hosts hosts() const { return Hosts::windowed; }
   virtual Telemetry telemetry() const { return Telemetry::none; }
   // With Telemetry::header: which one, and what a packet that is about to be sent says of its sender.
   virtual const Stamping* header() const { return nullptr; }

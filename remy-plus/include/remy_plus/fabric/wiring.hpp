@@ -43,16 +43,21 @@ class Wiring {
 // Shortest ways, equal ones shared among flows by a hash.
 class Routes {
  public:
-  explicit Routes(const Wiring& wiring);
+  // `down`: (ports,) not 0 where a link does not carry; empty: none.
+  explicit Routes(const Wiring& wiring, const std::vector<std::uint8_t>& down = {});
 
   bool reaches(int src, int dst) const;
+  // The ports of `node` that lead nearer to `dst`; none if it has no way.
+  void nearer(int node, int dst, std::vector<int>& found) const;
   // The ports from `src` to `dst`, the host's first. `key` says which of equal ways is taken.
   std::vector<int> way(int src, int dst, std::uint64_t key) const;
 
  private:
   int distance(int node, int dst) const;
+  bool carries(int port) const { return down_.empty() || !down_[static_cast<std::size_t>(port)]; }
 
   const Wiring& wiring_;
+  std::vector<std::uint8_t> down_;
   std::vector<std::uint16_t> distances_;  // (hosts, nodes) in links
 };
 

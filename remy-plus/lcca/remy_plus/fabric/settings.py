@@ -16,7 +16,20 @@ FABRIC = "fabric"
 FLUID = "fluid"
 """The simulator of `fluid`, which stands in for it."""
 
-USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0, "ack_priority": -1.0})
+SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
+"""How senders choose the entropy of a packet, in the engine's order."""
+
+USUAL: Mapping[str, float] = MappingProxyType(
+    {
+        "arrival_bytes": 0.0,
+        "ack_priority": -1.0,
+        "priorities": 1.0,
+        "spraying": 0.0,
+        "selective": 0.0,
+        "ack_bytes_every": 0.0,
+        "retransmit_after_us": 1000.0,
+    }
+)
 """What holds where neither the settings nor the transport say otherwise."""
 
 
@@ -44,17 +57,28 @@ class FabricSettings:
         headroom_delays: headroom of a class of an ingress port: rate × delay × this, and unless it is 0 four full
             frames and two of PFC's for each other class.
         priorities: classes of traffic: 0 first, each before the next wherever packets wait; thresholds, headroom and
-            pauses are those of a class.
+            pauses are those of a class; 1 if left out.
         ack_priority: the class of ACKs; that of their data if left out.
         marker: ECN, of `lcca.remy_plus.switches.markers.MARKERS`.
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         queue_quantum_bytes: unit of queue lengths in stamps.
         bytes_quantum_bytes: unit of byte counters in stamps.
+        queue_bdps: unless it is 0, the data of a port wait in a queue of its own, of so many bandwidth-delay products
+            of a host's link in full frames, in place of a shared buffer; control packets go before data. Above it, a
+            fair coin picks the packet that comes or the newest that waits.
+        trim_bytes: what is left of the picked one, which goes before data; 0 drops it.
+        spraying: how senders choose the entropy of a packet, by which switches choose its way: of `SPRAYING`; with
+            `flow` each has one way.
+        entropies: how many there are, a power of two.
+        adaptive: switches send each packet to the port with the shortest queue in place of a hash.
+        selective: receivers reorder, and only what is lost is sent again; else go-back-N.
+        ack_bytes_every: of selective receivers: one ACK for so many bytes on the wire, unless there is cause for one.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
         fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
         plain_ideal: ideal times are those of HPCC's simulator: propagation there and back, a full payload at every hop,
             all bytes at the slowest link; no ACK. A lone flow may have a slowdown below 1. Else they are exact.
-        retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged; 0 is never.
+        retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged, a selective
+            one sends a packet again so long after it was sent; 0 is never; 1000 if left out.
         give_up_after_us: a run ends in which nothing is delivered and no flow begins for so long and nothing but timers
             is due, such as one that PFC has locked; 0 is never.
         nack_gap_us: a receiver asks for the same packet only so often.
@@ -74,16 +98,23 @@ class FabricSettings:
     resume_below_bytes: float = 1248
     resume_offset_bytes: float = 2496
     headroom_delays: float = 3
-    priorities: int = 1
+    priorities: int | None = None
     ack_priority: int | None = None
     marker: Marking | None = None
     mark_at_dequeue: bool = True
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
     arrival_bytes: bool | None = None
+    queue_bdps: float = 0
+    trim_bytes: int = 64
+    spraying: str | None = None
+    entropies: int = 64
+    adaptive: bool = False
+    selective: bool | None = None
+    ack_bytes_every: float | None = None
     fct_at_ack: bool = False
     plain_ideal: bool = False
-    retransmit_after_us: float = 1000
+    retransmit_after_us: float | None = None
     give_up_after_us: float = 1e6
     nack_gap_us: float = 500
     base_rtt_ns: float = 0
@@ -92,6 +123,8 @@ class FabricSettings:
         """Return the settings but for the marker as the engine takes them, for a transport with its own."""
         usual = {**USUAL, **own}
         given = {name: getattr(self, name) for name in _NAMES if name != "marker"}
+        if self.spraying is not None:
+            given["spraying"] = SPRAYING.index(self.spraying)
         return {name: float(usual[name] if value is None else value) for name, value in given.items()}
 
 

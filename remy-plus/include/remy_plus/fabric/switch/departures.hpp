@@ -22,6 +22,8 @@ namespace remy_plus::fabric {
 template <bool headers, bool several>
 class Departures {
  public:
+  static constexpr bool is_host = false;
+
   Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings, last - first) {}
 

@@ -1,0 +1,55 @@
+// Where switches send packets whose flows have no fixed way: one of the shortest ways over the links that carry, by a
+// hash of the flow and of the packet's entropy. With entropy 0 it is the way that Routes has for the flow.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remy_plus/fabric/keys.hpp"
+#include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/wiring.hpp"
+
+namespace remy_plus::fabric {
+
+class Forwarding {
+ public:
+  struct Ends {
+    std::uint32_t src, dst;    // hosts
+    std::uint64_t data, acks;  // keys of its ways
+  };
+
+  Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows);
+
+  // Other ways from now on.
+  void adopt(const Routes& routes);
+
+  // The ports by which a packet may leave `node`; none: it has no way.
+  std::span<const std::uint16_t> choices(const Packet& packet, int node) const {
+    const Ends& ends = flows_[packet.flow];
+    const Choice& choice = table_[static_cast<std::size_t>(node) * hosts_ + (goes_back(packet) ? ends.src : ends.dst)];
+    return {ports_.data() + choice.first, choice.count};
+  }
+
+  // The one that its hash picks; below 0: none.
+  int next(const Packet& packet, int node) const {
+    const auto ports = choices(packet, node);
+    if (ports.size() < 2) return ports.empty() ? -1 : ports[0];
+    const Ends& ends = flows_[packet.flow];
+    const std::uint64_t key = goes_back(packet) ? ends.acks : ends.data;
+    return ports[hash_at(key ^ std::uint64_t{packet.entropy} << 32, node) % ports.size()];
+  }
+
+ private:
+  struct Choice {
+    std::uint32_t first = 0, count = 0;  // in ports_
+  };
+
+  const Wiring& wiring_;
+  std::size_t hosts_;
+  std::vector<Ends> flows_;
+  std::vector<Choice> table_;  // (nodes, hosts)
+  std::vector<std::uint16_t> ports_;
+};
+
+}  // namespace remy_plus::fabric
