@@ -88,7 +88,8 @@ class Balancer {
   std::uint8_t unpenalised() {
     if (penalties_[current()] > 0) {
       --penalties_[current()];
-      for (int i = 0; i <= mask_ && penalties_[current()] > 0; ++i) advance();
+      advance();
+      for (int i = 0; i < mask_ && penalties_[current()] > 0; ++i) advance();
     }
     return step();
   }

@@ -48,9 +48,13 @@ class Granter {
   // A flow wants as much as `wanted` in all.
   void want(std::uint32_t flow, Granting& granting, std::uint32_t wanted, Time now) {
     granting.wanted = std::max(granting.wanted, wanted);
-    if (granting.waits || granting.over || granting.wanted <= granting.granted) return;
-    granting.waits = true;
-    waiting_.push(flow);
+    if (granting.waits || granting.over) return;
+    if (granting.wanted > granting.granted) {
+      granting.waits = true;
+      waiting_.push(flow);
+    } else if (!spares(flow, granting)) {
+      return;
+    }
     next_ = std::min(next_, std::max(now, free_at_));
   }
 
@@ -69,9 +73,8 @@ class Granter {
       if (granting.wanted > granting.granted) {
         granting.waits = true;
         waiting_.push(flow);
-      } else if (!granting.satisfied && !p_->pulls) {
-        granting.satisfied = true;
-        satisfied_.push(flow);
+      } else {
+        spares(flow, granting);
       }
     }
     while (quanta == 0 && !satisfied_.empty()) {
@@ -79,17 +82,24 @@ class Granter {
       satisfied_.pop();
       Granting& granting = of(flow);
       granting.satisfied = false;
-      if (granting.over || granting.granted >= granting.wanted + spare_) continue;
+      if (granting.over || granting.waits || granting.granted >= granting.wanted + spare_) continue;
       quanta = most_quanta();
       give(flow, granting, quanta, grant);
-      granting.satisfied = true;
-      satisfied_.push(flow);
+      spares(flow, granting);
     }
     free_at_ = now + static_cast<Time>(quanta) * per_quantum_;
     next_ = quanta > 0 && !(waiting_.empty() && satisfied_.empty()) ? free_at_ : never;
   }
 
  private:
+  // Whether a satisfied flow may get more than it wants, while nobody waits: one that starts again finds credit.
+  bool spares(std::uint32_t flow, Granting& granting) {
+    if (p_->pulls || granting.granted >= granting.wanted + spare_) return false;
+    if (!granting.satisfied) satisfied_.push(flow);
+    granting.satisfied = true;
+    return true;
+  }
+
   std::uint32_t most_quanta() const { return p_->pulls ? 1 : static_cast<std::uint32_t>(p_->grant_quanta); }
 
   template <class Grant>

@@ -167,9 +167,9 @@ class SelectiveHost {
     if (grants() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
   }
 
-  // Asks the receiver for credit, at most once per RTT.
+  // Asks the receiver for credit, with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    if (own.requested + hosting_.base_rtt > now) return;
+    if (uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
     packet.extra = nic.wanted(number);
@@ -319,7 +319,7 @@ class SelectiveHost {
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
   static Time round_trip(const Packet& packet, const Report& report, Sprayed& own) {
-    if (packet.flags & bare || !own.under_way.knows(report.packet)) return -1;
+    if (!own.under_way.knows(report.packet)) return -1;
     const Sent& sent = own.under_way[report.packet];
     if (sent.arrived || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
     return packet.time - sent.at;

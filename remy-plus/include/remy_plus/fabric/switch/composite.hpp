@@ -97,9 +97,9 @@ class Composite {
   void shorten(Packet packet, Port& to, Line& line) {
     if (settings().trim_bytes == 0) return drop(packet, to);
     around_.discard(packet);
+    if (!(packet.flags & bare)) packet.extra = 0;
     packet.kind = Kind::trimmed;
     packet.bytes = static_cast<std::uint16_t>(std::min<int>(packet.bytes, settings().trim_bytes));
-    packet.extra = 0;
     packet.flags |= bare;
     if (static_cast<int>(to.peer) < around_.hosts) packet.flags |= at_last_hop;
     ++to.counts.trims;
