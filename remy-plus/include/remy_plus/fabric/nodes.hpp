@@ -4,14 +4,20 @@
 #include <variant>
 #include <vector>
 
+#include "remy_plus/fabric/homa/host.hpp"
 #include "remy_plus/fabric/host.hpp"
 #include "remy_plus/fabric/switch/switch.hpp"
 
 namespace remy_plus::fabric {
 
-using AnyHosts = std::variant<std::vector<Host<false>>, std::vector<Host<true>>>;
+using AnyHosts = std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<HomaHost<false>>,
+                              std::vector<HomaHost<true>>>;
 
-inline AnyHosts hosts_for(Hosts, bool several) {
+inline AnyHosts hosts_for(Hosts kind, bool several) {
+  if (kind == Hosts::homa) {
+    if (several) return std::vector<HomaHost<true>>();
+    return std::vector<HomaHost<false>>();
+  }
   if (several) return std::vector<Host<true>>();
   return std::vector<Host<false>>();
 }

@@ -8,6 +8,7 @@
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/headers/stamping.hpp"
 #include "remy_plus/policies/control.hpp"
 #include "remy_plus/signals/seen.hpp"
@@ -115,6 +116,8 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
+  // All flows of the run, before it begins: what they are, and at which rate their hosts' links carry them.
+  virtual void plan(const std::vector<Flow>&, const Settings&) {}
   // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.
   virtual Time marks_within() const { return 0; }
   // Has the parameters of another one of its kind from now on; what flows have come to stays.

@@ -255,6 +255,43 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 ),
             },
         ),
+        "homa": TransportKind(
+            "homa",
+            "Montazeri et al., SIGCOMM 2018; flows are messages, packets take ways at random, the classes of flows do not "
+            "count",
+            {
+                "rtt_bytes": Knob(
+                    0, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
+                ),
+                "rtt_bdps": Knob(
+                    1,
+                    "bandwidth-delay products",
+                    "of the longest way, see rtt_bytes",
+                    search=around(0.5, 4),
+                    limits=ABOVE_0,
+                ),
+                "unscheduled_share": Knob(
+                    1, "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
+                ),
+                "unscheduled_levels": Knob(
+                    0,
+                    "",
+                    "classes of what goes unasked; 0: by its share of all bytes (section 3.4)",
+                    limits=Limits(0, 8, True),
+                ),
+                "overcommitment": Knob(
+                    0,
+                    "",
+                    "messages that a receiver grants at once; 0: as many as there are classes of granted data (section 3.5)",
+                    search=Search(0, 16, 1),
+                    limits=COUNT,
+                ),
+                "grant_bytes": Knob(
+                    0, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
+                ),
+            },
+            settings={"priorities": 8.0, "spraying": 1.0},
+        ),
         "max-min": TransportKind(
             "max-min",
             "an ideal: max-min fair rates at every moment (Bertsekas and Gallager, Data Networks, section 6.5.2)",
