@@ -60,9 +60,12 @@ def test_what_is_sent_arrives(transport: str) -> None:
     packets = np.ceil(sent.size_bytes / 1000).sum()
     to_hosts, from_hosts = found["port_peer"] < topology.hosts, found["port_node"] < topology.hosts
     for name in ("port_data_packets", "port_ack_packets"):
-        assert found[name][to_hosts].sum() == found[name][from_hosts].sum() == packets
+        assert found[name][to_hosts].sum() == found[name][from_hosts].sum()
+        if name == "port_data_packets" or transport != "homa":  # which grants data, and acknowledges messages
+            assert found[name][to_hosts].sum() == packets
     assert found["port_drops"].sum() == 0 and found["retransmitted_packets"] == 0
-    assert (found["flow_fct_ns"] >= found["flow_ideal_ns"]).all()
+    overtakes = 6 * 1048 * 0.08 if transport == "homa" else 0  # a short last packet, by another way
+    assert (found["flow_fct_ns"] >= found["flow_ideal_ns"] - overtakes).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -190,6 +190,11 @@ class FabricEngine:
             raise InputError(f"fabric: {error}") from None
 
     @property
+    def priorities(self) -> int:
+        """How many classes of traffic switches have under it."""
+        return int(self.settings.values(self._kind.settings if self._kind else {})["priorities"])
+
+    @property
     def ideal(self) -> bool:
         """Whether it is an ideal (`TransportKind.ideal`): what it tells is of flows, not of ports."""
         return bool(self._kind and self._kind.ideal)

@@ -257,8 +257,8 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         ),
         "homa": TransportKind(
             "homa",
-            "Montazeri et al., SIGCOMM 2018; flows are messages, packets take ways at random, the classes of flows do not "
-            "count",
+            "Montazeri et al., SIGCOMM 2018; flows are messages, every packet has a random way, classes of flows do "
+            "not count",
             {
                 "rtt_bytes": Knob(
                     0, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
@@ -282,7 +282,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "overcommitment": Knob(
                     0,
                     "",
-                    "messages that a receiver grants at once; 0: as many as there are classes of granted data (section 3.5)",
+                    "messages that a receiver grants at once; 0: as many as granted data have classes (section 3.5)",
                     search=Search(0, 16, 1),
                     limits=COUNT,
                 ),
