@@ -171,6 +171,20 @@ Time Simulation::gather(int node, Time begin, Time end) {
   return later;
 }
 
+// Among equals the one that the hash would pick, or the first.
+template <class AnySwitch>
+int Simulation::emptiest(AnySwitch& at, const Packet& packet, int node) const {
+  int found = next_port(packet, node);
+  if (ways_[packet.flow].fixed || found < 0) return found;
+  std::int64_t least = at.backlog(found, packet.time);
+  for (const std::uint16_t port : forwarding_->choices(packet, node))
+    if (const std::int64_t waiting = at.backlog(port, packet.time); waiting < least) {
+      least = waiting;
+      found = port;
+    }
+  return found;
+}
+
 template <class AnySwitch>
 Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
   const Time later = gather(node, begin, end);
@@ -183,7 +197,7 @@ Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
     if (is_pfc(packet))
       at.hear(packet, in);
     else
-      at.receive(packet, in, next_port(packet, node));
+      at.receive(packet, in, settings_.adaptive ? emptiest(at, packet, node) : next_port(packet, node));
   }
   return std::min(later, at.finish(end));
 }

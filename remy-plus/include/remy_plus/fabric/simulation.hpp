@@ -75,6 +75,7 @@ class Simulation {
   const Transport& transport() const { return *transport_; }
   Transport& transport() { return *transport_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
+  const Counts& counts() const { return counts_; }
   Time now() const { return now_; }
   bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }
   // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.
@@ -103,6 +104,10 @@ class Simulation {
   void make_ports();
   void make_headroom();
   void make_markers();
+  void make_queues();
+  Hosts hosts() const {
+    return settings_.selective && transport_->hosts() == Hosts::windowed ? Hosts::selective : transport_->hosts();
+  }
   MarkerParameters in_bytes(const MarkerParameters& given) const {
     return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
   }
@@ -145,6 +150,9 @@ class Simulation {
   // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
   Time run_switch(AnySwitch& at, int node, Time begin, Time end);
+  // The port with the shortest queue of those that lead on.
+  template <class AnySwitch>
+  int emptiest(AnySwitch& at, const Packet& packet, int node) const;
   template <class AnyHost>
   Time run_host(AnyHost& at, int node, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
@@ -169,6 +177,9 @@ class Simulation {
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
   std::unique_ptr<Rounds> rounds_;
+  Reports reports_;
+  std::vector<Sprayed> sprayed_;
+  Counts counts_;
   RoundTrips trips_;
   std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted
   std::vector<Time> next_;                  // (nodes,)

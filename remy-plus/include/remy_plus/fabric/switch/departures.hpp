@@ -27,6 +27,12 @@ class Departures {
   Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings, last - first) {}
 
+  // Bytes that wait at a port now.
+  std::int64_t backlog(int out, Time now) {
+    depart_until(port(out), now - 1);
+    return port(out).queued;
+  }
+
   // Lets all go that can begin before `end`; returns when the next one can, if it is known.
   Time finish(Time end) {
     if (pausing_ > 0) catch_up(end - 1);
@@ -115,7 +121,7 @@ class Departures {
 
   // Headers say what this port marks, whatever the ports before it did.
   void mark(Packet& packet, Port& at, const Lane& lane, Time now) const {
-    if (packet.marked && !headers && !sees_marked(at.marker)) return;
+    if (!at.marks || (packet.marked && !headers && !sees_marked(at.marker))) return;
     const bool marked = marks(at, packet, lane.queued, now);
     if constexpr (headers) around_.headers->note_mark(packet, marked);
     packet.marked |= marked;
