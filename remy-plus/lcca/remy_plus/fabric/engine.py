@@ -154,7 +154,7 @@ class FabricEngine:
                 topology.switches,
                 topology.a,
                 topology.b,
-                topology.gbps,
+                topology.end_gbps,
                 topology.delay_ns,
                 flows.src.astype(np.int32),
                 flows.dst.astype(np.int32),
