@@ -1,5 +1,6 @@
 """Reference runs of a public Ultra Ethernet simulator, and the same in the engine."""
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,9 @@ from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+
+DATA = Path(os.environ.get("LCCA_REFERENCE", Path(__file__).parents[5] / "shared")) / "data" / "uet"
+"""As the fixture `reference` has it, for names of tests."""
 
 TOPOLOGIES = {"star": "star17", "leafspine": "leafspine16", "fattree": "fattree16", "fattree128": "fattree128"}
 HOSTS = {"star17": 17, "fattree128": 128}
@@ -155,5 +159,8 @@ class Cell:
 
 
 def cells(folder: Path) -> list[Cell]:
+    """Return all of them; none without the data."""
+    if not (folder / "summary.csv").exists():
+        return []
     rows = pd.read_csv(folder / "summary.csv")[["scenario", "gbps", "config"]].drop_duplicates()
     return [Cell(folder, *row) for row in rows.itertuples(index=False)]
