@@ -135,7 +135,9 @@ _TIMEOUT = {
     "timeout_us": Knob(15, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
     "timeout_drains": Knob(6, "", "and so many times that a full queue takes to empty"),
 }
-_FIRST = Knob(1.5, "bandwidth-delay products", "first window, and the most credit", around(0.25, 4), limits=ABOVE_0)
+_FIRST = Knob(
+    1.5, "bandwidth-delay products", "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0
+)
 _NSCC = {
     "first_bdps": _FIRST,
     "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
