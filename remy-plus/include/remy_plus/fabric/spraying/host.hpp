@@ -143,6 +143,12 @@ class SelectiveHost {
       hosting_.transport.on_timer(number, flow, now);
       nic_of(number, 0).ready(number, now);
     }
+    if (own.probe_at <= now) {
+      own.probe_at = now + 5 * own_base(number);
+      own.requested = -never / 2;
+      request(number, flow, own, nic_of(number, 0), now);
+    }
+    if (own.probe_at != never) arm(number, own.probe_at);
     std::uint32_t oldest;
     while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
       time_out(number, flow, own, oldest, now);
@@ -169,7 +175,7 @@ class SelectiveHost {
 
   // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    if (uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
+    if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
     if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
@@ -257,7 +263,7 @@ class SelectiveHost {
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     (*around_.reports)[ack.number] = {
-        flow.expected,    packet.number, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
+        flow.expected,    answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived};
     nic_of(packet.flow, 1).answer(ack);
   }
@@ -310,10 +316,16 @@ class SelectiveHost {
                                 {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0, rtt});
     else if (!(packet.flags & bare))
       tell(packet, report, flow, own);
-    if (around_.settings.sleek) recover(packet.flow, flow, own, report, now);
+    if (around_.settings.sleek) {
+      const bool late = report.packet == a_request && rtt < own_base(packet.flow) + target(packet.flow);
+      recover(packet.flow, flow, own, report, late, now);
+      own.probe_at =
+          now + (own.unsent + own.lost > 0 ? 3 * own_base(packet.flow) : own_base(packet.flow) + target(packet.flow));
+    }
     around_.discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, own, now);
     arm(packet.flow, flow);
+    if (own.probe_at != never) arm(packet.flow, own.probe_at);
     nic_of(packet.flow, 0).ready(packet.flow, now);
   }
 
@@ -398,15 +410,18 @@ class SelectiveHost {
     nic.ready(grant.flow, grant.time);
   }
 
-  // Without trimming, so many packets out of order mean that those before them are lost.
-  void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, Time now) {
-    if (own.recovers && flow.acked >= own.recovers_until) own.recovers = false;
+  // Without trimming, so many packets out of order mean that those before them are lost; so does a probe that
+  // overtakes them without queueing.
+  void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, bool overtaken, Time now) {
+    if (flow.acked >= own.recovers_until) own.recovers = false;
     const double full = hosting_.data_overhead + flow.payload;
     const double window = uet() ? static_cast<double>(uet()->window(number)) : flow.window * full / flow.payload;
-    if (own.recovers || report.out_of_order < std::max(5.0, 1.5 * window / full)) return;
+    const double most = uet() ? static_cast<double>(uet()->most(number)) : 1.5 * window;
+    const double far = std::max(5.0, std::min(1.5 * window, most) / flow.payload);
+    if (!overtaken && (own.recovers || report.out_of_order < far)) return;
     own.recovers = true;
     own.recovers_until = own.under_way.end();
-    std::int64_t left = static_cast<std::int64_t>(window);
+    auto left = static_cast<std::int64_t>(window);
     for (std::uint32_t i = flow.acked; i < own.recovers_until && left > 0; ++i) {
       const Sent& sent = own.under_way[i];
       if (!sent.under_way) continue;
@@ -416,6 +431,11 @@ class SelectiveHost {
     }
     if (!uet()) hosting_.transport.lose(number, flow, false, now);
   }
+
+  Time own_base(std::uint32_t number) const {
+    return uet() ? uet()->base_rtt(number) : hosting_.flows[number].base_rtt;
+  }
+  Time target(std::uint32_t number) const { return uet() ? uet()->target_delay() : own_base(number); }
 
   void finish(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
     own.release();

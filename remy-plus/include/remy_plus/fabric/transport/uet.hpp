@@ -68,6 +68,7 @@ class Uet final : public Transport {
   void on_ack(std::uint32_t, Flow&, const Ack&) override {}
 
   std::int64_t window(std::uint32_t number) const { return states_[number].window; }
+  std::int64_t most(std::uint32_t number) const { return states_[number].most; }
   Time mean_delay(std::uint32_t number) const { return states_[number].mean; }
   Time base_rtt(std::uint32_t number) const { return states_[number].base; }
 
@@ -129,6 +130,11 @@ class Uet final : public Transport {
     state.window = std::max<std::int64_t>(state.window - bytes, frame_.frame_bytes);
   }
 
+  Time target_delay() const {
+    const double rtts = p_.target_rtts > 0 ? p_.target_rtts : frame_.trims ? 0.75 : 1.0;
+    return static_cast<Time>(rtts * static_cast<double>(frame_.base_rtt));
+  }
+
  private:
   static constexpr double reference_bdp = 150'000;  // bytes: 100 Gb/s, 12 µs
   static constexpr Time reference_rtt = 12 * microsecond;
@@ -147,10 +153,6 @@ class Uet final : public Transport {
     return static_cast<std::int64_t>(p_.most_bdps * bdp(flow, rtt));
   }
   double gain(const Flow& flow) const { return frame_.payload * bdp(flow, frame_.base_rtt) / reference_bdp; }
-  Time target_delay() const {
-    const double rtts = p_.target_rtts > 0 ? p_.target_rtts : frame_.trims ? 0.75 : 1.0;
-    return static_cast<Time>(rtts * static_cast<double>(frame_.base_rtt));
-  }
 
   void clamp(State& state) const {
     state.window = std::clamp<std::int64_t>(state.window, frame_.frame_bytes,
