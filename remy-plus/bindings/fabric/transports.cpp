@@ -5,6 +5,7 @@
 
 #include "named.hpp"
 #include "parts.hpp"
+#include "remy_plus/fabric/homa/homa.hpp"
 #include "remy_plus/fabric/transport/by_law.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
 #include "remy_plus/fabric/transport/dctcp.hpp"
@@ -129,6 +130,17 @@ PowerParameters powertcp_from(Named& named) {
   return p;
 }
 
+HomaParameters homa_from(Named& named) {
+  HomaParameters p;
+  named.take("rtt_bytes", p.rtt_bytes);
+  named.take("rtt_bdps", p.rtt_bdps);
+  named.take("unscheduled_share", p.unscheduled_share);
+  named.take("unscheduled_levels", p.unscheduled_levels);
+  named.take("overcommitment", p.overcommitment);
+  named.take("grant_bytes", p.grant_bytes);
+  return p;
+}
+
 UetParameters uet_from(Named& named) {
   UetParameters p;
   named.take("window", p.window);
@@ -176,6 +188,7 @@ const std::map<std::string, Make> kinds = {
     {"swift", make<Swift, swift_from>},
     {"uet", make<Uet, uet_from>},
     {"powertcp", make<PowerTcp, powertcp_from>},
+    {"homa", make<fabric::Homa, homa_from>},
 };
 
 std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dict& values, Frame frame) {

@@ -22,6 +22,7 @@ from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
+from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -154,8 +155,8 @@ class FabricScenario(Model):
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
             yield ("warmup_us",), "must be less than duration_us, which it needs"
         for keys, part in self.parts:
-            if part.priority >= self.switch.priorities:
-                yield (*keys, "priority"), few_classes(part.priority, self.switch.priorities)
+            if part.priority >= self.switch.classes:
+                yield (*keys, "priority"), few_classes(part.priority, self.switch.classes)
             if part.priority and self.switch.class_bytes is not None:
                 yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
         yield from self._problems_of_workload(fabric)
@@ -229,14 +230,17 @@ class FabricScenario(Model):
         last_ns = float(flows.start_ns[-1]) if len(flows) else 0.0
         return last_ns + self.drain_us * 1000 * (2 + int(flows.after.max(initial=-1)))
 
-    def require_telemetry(self, telemetry_bytes: int, whose: str) -> None:
-        """Check that packets with a transport's telemetry fit into the MTU.
+    def require_fits(self, engine: FabricEngine, whose: str) -> None:
+        """Check that packets with a transport's telemetry fit into the MTU, and its classes' headroom into buffers.
 
         Raises:
             InputError: they do not.
         """
-        if text := self._too_long(telemetry_bytes, f"a packet with the telemetry of {whose}"):
+        if text := self._too_long(engine.telemetry_bytes, f"a packet with the telemetry of {whose}"):
             raise InputError(f"{self.name}: mtu_bytes: {text}")
+        if text := self.switch.problem(self.fabric, self.payload_bytes + self.overhead_bytes, engine.priorities):
+            text += f"; {whose} has {engine.priorities} classes: switch.priorities gives it fewer"
+            raise InputError(f"{self.name}: switch.{self.switch.buffer_key}: {text}")
 
     def _too_long(self, telemetry_bytes: int, what: str) -> str:
         size = self.payload_bytes + self.overhead_bytes + telemetry_bytes

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "remy_plus/fabric/homa/host.hpp"
 #include "remy_plus/fabric/host.hpp"
 #include "remy_plus/fabric/spraying/host.hpp"
 #include "remy_plus/fabric/switch/composite.hpp"
@@ -11,10 +12,15 @@
 
 namespace remy_plus::fabric {
 
-using AnyHosts = std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<SelectiveHost<false>>,
-                              std::vector<SelectiveHost<true>>>;
+using AnyHosts =
+    std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<SelectiveHost<false>>,
+                 std::vector<SelectiveHost<true>>, std::vector<HomaHost<false>>, std::vector<HomaHost<true>>>;
 
 inline AnyHosts hosts_for(Hosts hosts, bool several) {
+  if (hosts == Hosts::homa) {
+    if (several) return std::vector<HomaHost<true>>();
+    return std::vector<HomaHost<false>>();
+  }
   if (hosts == Hosts::selective) {
     if (several) return std::vector<SelectiveHost<true>>();
     return std::vector<SelectiveHost<false>>();
