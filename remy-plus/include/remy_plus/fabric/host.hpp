@@ -22,6 +22,8 @@ class Host {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
+  Nic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
@@ -59,7 +61,7 @@ class Host {
 
   void receive(const Packet& packet, int in) {
     if (is_pfc(packet))
-      nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+      nic(in).hear(packet);
     else if (packet.kind == Kind::data)
       receive_data(packet);
     else
@@ -69,14 +71,12 @@ class Host {
  private:
   using Due = std::pair<Time, std::uint32_t>;
 
-  Nic<several>& nic_of(std::uint32_t flow, int direction) {
-    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
-  }
+  Nic<several>& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
     Nic<several>& nic = nic_of(number, 0);
-    flow.line_gbps = flow.gbps = nic.port().speed->gbps();
+    flow.line_gbps = flow.gbps = nic.port().rated->gbps();
     flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
     if (around_.settings.retransmit_after > 0) arm(number, flow.start + around_.settings.retransmit_after);

@@ -72,6 +72,14 @@ class Nic {
     }
   }
 
+  // Its link has failed: what waits goes on waiting, and the peer's pauses are forgotten.
+  void fail(Time now) {
+    if (port_.paused) port_.resume(port_, now);
+    for (Lane& lane : port_.lanes)
+      if (lane.paused) port_.resume(lane, now);
+    port_.free_at = next_ = never;
+  }
+
   // At next(): sends what is due, if anything is, and says when to try again.
   void send(Time now) {
     next_ = never;
