@@ -23,6 +23,7 @@ void require_change(const Change& change, int ports) {
 Failures::Failures(const Events& events, const Wiring& wiring)
     : wiring_(wiring),
       events_(events),
+      last_(static_cast<std::size_t>(wiring.ports())),
       by_(static_cast<std::size_t>(wiring.ports()), -1),
       known_down_(static_cast<std::size_t>(wiring.ports()), 0) {
   if (events.convergence < 0 || events.convergence > latest_start)
@@ -44,15 +45,19 @@ Time Failures::next_notice() const {
 }
 
 void Failures::make() {
-  const Change& made = events_.changes[changed_++];
-  for (const int end : {made.port, wiring_.end(made.port).peer_port})
+  const Change& made = change();
+  for (const int end : {made.port, wiring_.end(made.port).peer_port}) {
     by_[static_cast<std::size_t>(end)] = made.gbps == 0 ? made.event : -1;
+    last_[static_cast<std::size_t>(end)] = changed_;
+  }
+  ++changed_;
 }
 
 bool Failures::notice(Time now) {
   bool moved = false;
   for (; next_notice() <= now; ++noticed_) {
     const Change& heard = events_.changes[noticed_];
+    if (last_[static_cast<std::size_t>(heard.port)] != noticed_) continue;
     const bool failed = heard.gbps == 0;
     for (const int end : {heard.port, wiring_.end(heard.port).peer_port}) {
       auto& known = known_down_[static_cast<std::size_t>(end)];

@@ -55,7 +55,7 @@ bool Simulation::more_begin(Time now) const {
 // Where links fail, packets may be sent and lost again and again.
 bool Simulation::stuck(Time now) const {
   if (settings_.give_up_after == 0 || now - progress_ <= settings_.give_up_after) return false;
-  if (failures_ && failures_->next() == never && !more_begin(now)) return true;
+  if (failures_) return failures_->next() == never && !more_begin(now);
   return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
          std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
          std::visit(

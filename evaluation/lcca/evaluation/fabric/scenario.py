@@ -101,7 +101,7 @@ class FabricScenario(Model):
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
         events: links that slow down, fail and come back.
-        convergence_us: so long after a link fails or comes back routing knows of it.
+        convergence_us: so long after a link fails or comes back routing knows of it, if it still holds.
 
     Raises:
         ValidationError: keys that cannot be used, or that do not fit each other; `read_scenario` names file and line.

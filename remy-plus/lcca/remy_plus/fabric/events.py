@@ -34,7 +34,7 @@ class LinkEvents:
 
     Attributes:
         changes: rising by their times.
-        convergence_ns: so long after a link fails or comes back routing knows of it.
+        convergence_ns: so long after a link fails or comes back routing knows of it, if it still holds.
     """
 
     changes: Sequence[LinkChange]

@@ -19,7 +19,7 @@ struct Change {
 
 struct Events {
   std::vector<Change> changes;  // rising by their times
-  Time convergence = 0;         // so long after a change routing knows of it
+  Time convergence = 0;         // so long after a change routing knows of it, if it still holds
 };
 
 // Which links are down, which of them routing takes for down, and what was lost by which event.
@@ -36,7 +36,7 @@ class Failures {
 
   // The change has been made.
   void make();
-  // Routing hears of all changes that it hears of until `now`; returns whether one of them was a failure or a repair.
+  // Routing hears of changes until `now`, of a link's last ones; returns whether one was a failure or a repair.
   bool notice(Time now);
 
   bool down(int port) const { return by_[static_cast<std::size_t>(port)] >= 0; }
@@ -55,7 +55,8 @@ class Failures {
   Events events_;
   std::size_t changed_ = 0, noticed_ = 0;  // how many of the changes
   int noticed_event_ = 0;
-  std::vector<int> by_;  // (ports,) the event that holds the link down; below 0: it is up
+  std::vector<std::size_t> last_;  // (ports,) number of the last change that was made
+  std::vector<int> by_;            // (ports,) the event that holds the link down; below 0: it is up
   std::vector<std::uint8_t> known_down_;
   std::vector<std::uint64_t> lost_;
   std::vector<Time> begins_;
