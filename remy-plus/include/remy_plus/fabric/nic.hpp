@@ -162,8 +162,9 @@ class Nic {
     }
     if (hosting_.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
     const std::uint64_t number = around_.stacks.take();
-    around_.stacks[number].count = 0;
-    around_.stacks[number].sent_at = now;
+    Stack& stack = around_.stacks[number];
+    stack.count = stack.way = 0;
+    stack.sent_at = now;
     return number;
   }
 

@@ -139,6 +139,21 @@ def test_routes_come_back_after_a_repair() -> None:
     assert 0 < crossed(480e3) < 1000  # begins on the other one
 
 
+@pytest.mark.parametrize("transport", ["hpcc", "powertcp"])
+def test_stamps_of_two_ways_are_not_compared(transport: str) -> None:
+    """A flow goes back to its spine, which nothing has crossed for long, without a loss: its rate stays about what it was."""
+    engine, one = FabricEngine(transport), flows((0, 1), size=3 * 10**6, start_ns=20e3)
+    spine = spine_of(engine.run(TWO_SPINES, one))
+    event: list[Change] = [(0.0, 2, spine, 0.0), (150e3, 2, spine, 100.0)]
+    topology = with_events(TWO_SPINES, event, convergence_ns=10e3)
+    found = engine.run(topology, one, watch=Watch(100.0, [0]))
+    assert found["port_lost_packets"].sum() == 0 and found["retransmitted_packets"] == 0
+    crossed = found["port_data_packets"][(found["port_node"] == spine)].sum()
+    assert 1000 < crossed < 2500
+    gbps = found["sample_gbps"][:, 0]
+    assert gbps[1600:2500].min() > 0.9 * gbps[1500]
+
+
 def test_fixed_ways_stay() -> None:
     """The ways of a trace do not change: what goes to a link that is down is lost until it is back."""
     given = FabricFlows(
