@@ -15,6 +15,7 @@
 #include "named.hpp"
 #include "parts.hpp"
 #include "remy_plus/fabric/fluid.hpp"
+#include "remy_plus/fabric/transport/uet.hpp"
 
 namespace remy_plus::bindings {
 
@@ -56,6 +57,9 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("entropies", s.entropies);
   named.take("adaptive", s.adaptive);
   named.take("selective", s.selective);
+  named.take("sleek", s.sleek);
+  named.take("mark_when_sent", s.mark_when_sent);
+  named.take("mark_to_hosts", s.mark_to_hosts);
   named.take("ack_bytes_every", s.ack_bytes_every);
   named.take("queue_quantum_bytes", s.queue_quantum);
   named.take("bytes_quantum_bytes", s.bytes_quantum);
@@ -225,6 +229,45 @@ nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_conti
   return to_numpy(std::move(ends));
 }
 
+// What a sender of NSCC makes of ACKs and, where `trimmed` is not 0, of trimmed packets, one after the other: its
+// window in bytes, mean delay and base RTT in ns.
+nb::dict nscc_windows(const nb::dict& parameters, double gbps, double base_rtt_ns, int payload, int overhead,
+                      bool trims, const Values<double>& now_ns, const Values<std::int64_t>& bytes,
+                      const Values<std::int64_t>& under_way, const Values<std::uint8_t>& marked,
+                      const Values<double>& rtt_ns, const Values<std::uint8_t>& trimmed) {
+  require_equal(
+      {now_ns.shape(0), bytes.shape(0), under_way.shape(0), marked.shape(0), rtt_ns.shape(0), trimmed.shape(0)},
+      "acks");
+  Frame frame;
+  frame.base_rtt = std::llround(base_rtt_ns * ns);
+  frame.payload = payload;
+  frame.frame_bytes = payload + overhead;
+  frame.trims = trims;
+  const auto made = transport_of(nb::str("uet"), parameters, frame, {});
+  auto& uet = dynamic_cast<Uet&>(*made);
+  uet.reserve(1);
+  fabric::Flow flow;
+  flow.line_gbps = gbps;
+  uet.start(0, flow);
+  std::vector<double> window, mean, base;
+  for (std::size_t i = 0; i < now_ns.shape(0); ++i) {
+    const Time now = std::llround(now_ns.data()[i] * ns), rtt = std::llround(rtt_ns.data()[i] * ns);
+    const std::int64_t size = bytes.data()[i], left = under_way.data()[i];
+    if (trimmed.data()[i] > 0)
+      uet.on_trim(0, flow, size, rtt, trimmed.data()[i] > 1, left, now);
+    else
+      uet.on_wire_ack(0, flow, {now, size, left, marked.data()[i] != 0, rtt});
+    window.push_back(static_cast<double>(uet.window(0)));
+    mean.push_back(static_cast<double>(uet.mean_delay(0)) / ns);
+    base.push_back(static_cast<double>(uet.base_rtt(0)) / ns);
+  }
+  nb::dict out;
+  out["window_bytes"] = to_numpy(std::move(window));
+  out["mean_delay_ns"] = to_numpy(std::move(mean));
+  out["base_rtt_ns"] = to_numpy(std::move(base));
+  return out;
+}
+
 }  // namespace
 
 void bind_fabric(nb::module_& m) {
@@ -240,6 +283,11 @@ void bind_fabric(nb::module_& m) {
   m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "srpt"_a = false,
         "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "
         "the horizon.");
+  m.def("nscc_windows", &nscc_windows, "parameters"_a, "gbps"_a, "base_rtt_ns"_a, "payload"_a, "overhead"_a, "trims"_a,
+        "now_ns"_a, "bytes"_a, "under_way"_a, "marked"_a, "rtt_ns"_a, "trimmed"_a,
+        "Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed "
+        "1, "
+        "at the last hop 2; rtt_ns since it was sent).");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -61,6 +61,7 @@ void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
   add("port_marked_packets", [](const End&, const Port& port) { return port.counts.marked_packets; });
   add("port_drops", [](const End&, const Port& port) { return port.counts.drops; });
   if (run.failures()) add("port_lost_packets", [](const End&, const Port& port) { return port.counts.lost; });
+  add("port_trims", [](const End&, const Port& port) { return port.counts.trims; });
   add("port_most_queued_bytes", [](const End&, const Port& port) { return port.counts.most_queued; });
   if (run.looks_for_level())
     add("port_crossed_ns", [](const End&, const Port& port) {
@@ -194,6 +195,8 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   add_samples(out, run.samples(), watch);
   add_look_ups(out, run.transport());
   out["retransmitted_packets"] = run.retransmitted();
+  out["timeouts"] = run.counts().timeouts;
+  out["nacks"] = run.counts().nacks;
   out["end_ns"] = static_cast<double>(run.now()) / ns;
   out["base_rtt_ns"] = static_cast<double>(run.base_rtt()) / ns;
   return out;

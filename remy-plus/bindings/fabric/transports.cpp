@@ -16,6 +16,7 @@
 #include "remy_plus/fabric/transport/swift.hpp"
 #include "remy_plus/fabric/transport/theta.hpp"
 #include "remy_plus/fabric/transport/timely.hpp"
+#include "remy_plus/fabric/transport/uet.hpp"
 
 namespace remy_plus::bindings {
 
@@ -128,6 +129,34 @@ PowerParameters powertcp_from(Named& named) {
   return p;
 }
 
+UetParameters uet_from(Named& named) {
+  UetParameters p;
+  named.take("window", p.window);
+  named.take("first_bdps", p.first_bdps);
+  named.take("most_bdps", p.most_bdps);
+  named.take("target_rtts", p.target_rtts);
+  named.take("proportional", p.proportional);
+  named.take("fair", p.fair);
+  named.take("steady", p.steady);
+  named.take("fast", p.fast);
+  named.take("fast_us", p.fast_us);
+  named.take("gamma", p.gamma);
+  named.take("most_decrease", p.most_decrease);
+  named.take("weight", p.weight);
+  named.take("adjust_packets", p.adjust_packets);
+  named.take("quick_rtts", p.quick_rtts);
+  named.take("quick_share", p.quick_share);
+  named.take("credit", p.credit);
+  named.take("quantum_bytes", p.quantum_bytes);
+  named.take("grant_quanta", p.grant_quanta);
+  named.take("credit_rate", p.credit_rate);
+  named.take("pulls", p.pulls);
+  named.take("first_packets", p.first_packets);
+  named.take("timeout_us", p.timeout_us);
+  named.take("timeout_drains", p.timeout_drains);
+  return p;
+}
+
 using Make = std::unique_ptr<Transport> (*)(Named&, const Frame&);
 
 template <class Made, auto parameters_from>
@@ -145,6 +174,7 @@ const std::map<std::string, Make> kinds = {
     {"dctcp-window", make<DctcpWindow, dctcp_window_from>},
     {"rcp", make<fabric::Rcp, first_from>},
     {"swift", make<Swift, swift_from>},
+    {"uet", make<Uet, uet_from>},
     {"powertcp", make<PowerTcp, powertcp_from>},
 };
 

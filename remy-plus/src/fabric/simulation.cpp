@@ -181,6 +181,22 @@ Time Simulation::gather(int node, Time begin, Time end) {
   return later;
 }
 
+// Among equals the one that the hash would pick, or the first. A switch leaves out its links that are down.
+template <class AnySwitch>
+int Simulation::emptiest(AnySwitch& at, const Packet& packet, int node) const {
+  int found = next_port(packet, node);
+  if (ways_[packet.flow].fixed || way(packet, node) < 0) return found;
+  std::int64_t least = found < 0 ? std::numeric_limits<std::int64_t>::max() : at.backlog(found, packet.time);
+  for (const std::uint16_t port : forwarding_->choices(packet, node)) {
+    if (failures_ && failures_->down(port)) continue;
+    if (const std::int64_t waiting = at.backlog(port, packet.time); waiting < least) {
+      least = waiting;
+      found = port;
+    }
+  }
+  return found;
+}
+
 template <class AnySwitch>
 Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
   const Time later = gather(node, begin, end);
@@ -190,9 +206,12 @@ Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
     Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
     const Packet packet = wire.front();
     wire.pop();
-    if (is_pfc(packet))
+    if (is_pfc(packet)) {
       at.hear(packet, in);
-    else if (const int out = next_port(packet, node); out >= 0) [[likely]]
+      continue;
+    }
+    const int out = settings_.adaptive ? emptiest(at, packet, node) : next_port(packet, node);
+    if (out >= 0) [[likely]]
       at.receive(packet, in, out);
     else
       lose(packet, in, node);

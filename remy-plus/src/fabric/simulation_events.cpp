@@ -34,9 +34,10 @@ void Simulation::fail(int port, Time now) {
 
 void Simulation::repair(int port, Time now) {
   const int node = wiring_.end(port).node;
-  ports_[static_cast<std::size_t>(port)].free_at = now;
-  if (node >= wiring_.hosts()) return;
-  std::visit([&](auto& hosts) { hosts[static_cast<std::size_t>(node)].nic(port).wake(now); }, hosts_);
+  if (node < wiring_.hosts())
+    std::visit([&](auto& hosts) { hosts[static_cast<std::size_t>(node)].nic(port).repair(now); }, hosts_);
+  else
+    ports_[static_cast<std::size_t>(port)].free_at = now;
   next_[static_cast<std::size_t>(node)] = std::min(next_[static_cast<std::size_t>(node)], now);
 }
 

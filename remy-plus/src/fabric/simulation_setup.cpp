@@ -42,6 +42,7 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
   make_headroom();
   make_markers();
+  make_queues();
   make_flows(flows);
   make_nodes(flows);
 }
@@ -52,7 +53,11 @@ Frame Simulation::frame() const {
   made.queue_quantum = settings_.queue_quantum;
   made.bytes_quantum = settings_.bytes_quantum;
   made.whole_ns = settings_.whole_ns;
-  made.lossless = settings_.lossless;
+  made.lossless = settings_.lossless && settings_.queue_bdps == 0;
+  made.payload = settings_.payload;
+  made.frame_bytes = settings_.payload + settings_.overhead;
+  made.queue_bdps = settings_.queue_bdps;
+  made.trims = settings_.queue_bdps > 0 && settings_.trim_bytes > 0;
   return made;
 }
 
@@ -93,7 +98,23 @@ const Speed* Simulation::speed_of(double gbps) {
 // Bandwidth-delay products are those of the base RTT.
 void Simulation::make_markers() {
   const MarkerParameters marker = in_bytes(settings_.marker);
-  for (Port& port : ports_) port.marker = marker_of(marker, port.speed->gbps());
+  for (Port& port : ports_) {
+    port.marker = marker_of(marker, port.speed->gbps());
+    port.marks = settings_.mark_to_hosts || static_cast<int>(port.peer) >= wiring_.hosts();
+  }
+}
+
+// In full frames of a bandwidth-delay product at the rate of the slowest host, in proportion to the port's rate.
+void Simulation::make_queues() {
+  double slowest = 1e300;
+  for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
+  const int full = settings_.payload + settings_.overhead + sent_telemetry(*transport_);
+  const double packets = std::ceil(static_cast<double>(base_rtt_) * slowest / 8000 / full);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    Port& port = ports_[i];
+    port.most_queued = std::llround(settings_.queue_bdps * packets * full * port.speed->gbps() / slowest);
+    port.coin = Draws(key_of(settings_.seed, trimming, i));
+  }
 }
 
 // Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that
@@ -171,17 +192,21 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   const Telemetry telemetry = transport_->telemetry();
   if (telemetry == Telemetry::fair_rate) make_fair_rates();
   if (telemetry == Telemetry::header) make_headers();
-  around_ = std::make_unique<Surroundings>(
-      Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(), next_});
+  const bool selective = hosts() == Hosts::selective;
+  if (selective) sprayed_.resize(flows.size());
+  around_ =
+      std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(),
+                                                  next_, selective ? &reports_ : nullptr, wiring_.hosts()});
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
-              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_});
+              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_,
+              nullptr, counts_, base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get())});
   fill_hosts(flows);
   fill_switches();
 }
 
 void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {
-  hosts_ = hosts_for(transport_->hosts(), settings_.priorities > 1);
+  hosts_ = hosts_for(hosts(), settings_.priorities > 1);
   std::visit(
       [&](auto& hosts) {
         for (int node = 0; node < wiring_.hosts(); ++node)
@@ -197,7 +222,7 @@ void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {
 }
 
 void Simulation::fill_switches() {
-  switches_ = switches_for(headers_ != nullptr, settings_.priorities > 1);
+  switches_ = switches_for(settings_.queue_bdps > 0, headers_ != nullptr, settings_.priorities > 1);
   std::visit(
       [&](auto& switches) {
         for (int node = wiring_.hosts(); node < wiring_.nodes(); ++node)

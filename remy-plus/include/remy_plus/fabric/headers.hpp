@@ -56,7 +56,8 @@ class Headers {
 
   // Whether hops write into it; they measure all packets.
   bool written(const Packet& packet) const {
-    return pool_[packet.extra].carried.there && (packet.kind == Kind::data || stamping_.two_way);
+    return !(packet.flags & bare) && pool_[packet.extra].carried.there &&
+           (packet.kind == Kind::data || stamping_.two_way);
   }
   Carried* carried(const Packet& packet) { return written(packet) ? &pool_[packet.extra].carried : nullptr; }
   // Of the header, after so many more hops.

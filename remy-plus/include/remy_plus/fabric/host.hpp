@@ -64,6 +64,8 @@ class Host {
       nic(in).hear(packet);
     else if (packet.kind == Kind::data)
       receive_data(packet);
+    else if (packet.kind == Kind::trimmed)
+      receive_trimmed(packet);
     else
       receive_ack(packet);
   }
@@ -140,6 +142,19 @@ class Host {
     nic_of(data.flow, 1).acknowledge(ack);
   }
 
+  // What is left of the packet that is expected says at once that it is lost.
+  void receive_trimmed(const Packet& trimmed) {
+    Flow& flow = hosting_.flows[trimmed.flow];
+    if (trimmed.number != flow.expected || trimmed.time < flow.nacked + around_.settings.nack_gap) return;
+    flow.nacked = trimmed.time;
+    Packet nack = trimmed;
+    nack.hop = 0;
+    nack.bytes = static_cast<std::uint16_t>(around_.settings.ack_bytes);
+    nack.kind = Kind::nack;
+    nack.marked = 0;
+    nic_of(trimmed.flow, 1).acknowledge(nack);
+  }
+
   // Of a packet with a mark: what its ACK says.
   std::uint8_t notice(const Packet& data) {
     const Time within = hosting_.transport.marks_within();
@@ -169,7 +184,7 @@ class Host {
             nullptr};
     if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
     if (hosting_.telemetry == Telemetry::fair_rate) {
-      ack.fair_gbps = fair_rate(packet, flow);
+      ack.fair_gbps = fair_rate(packet, packet.number, flow);
     } else if (around_.headers) [[unlikely]] {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
@@ -179,14 +194,6 @@ class Host {
     if (hosting_.trips) [[unlikely]]
       hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
     hosting_.transport.on_ack(packet.flow, flow, ack);
-  }
-
-  static double fair_rate(const Packet& packet, Flow& flow) {
-    if (flow.timed_at != never && packet.number > flow.timed) {
-      flow.rtt = packet.time - flow.timed_at;
-      flow.timed_at = never;
-    }
-    return std::bit_cast<FairHeader>(packet.extra).gbps;
   }
 
   void go_back(std::uint32_t number, Flow& flow, Time now) {

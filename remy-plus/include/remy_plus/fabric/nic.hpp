@@ -15,6 +15,14 @@
 
 namespace remy_plus::fabric {
 
+struct Sprayed;
+class Uet;
+
+// What hosts count.
+struct Counts {
+  std::uint64_t timeouts = 0, nacks = 0;
+};
+
 // What all hosts share.
 struct Hosting {
   std::vector<Flow>& flows;
@@ -27,7 +35,52 @@ struct Hosting {
   Rounds* rounds;                // that wait for one another; null: none
   Time& progress;                // when data was last received in order or a flow began
   RoundTrips* trips = nullptr;   // null: none are timed
+  Counts& counts;
+  Time base_rtt;
+  std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
+  Uet* uet;                       // the transport, if it is one; null: another
+
+  // Credit that satisfied flows may have beyond what they want.
+  std::int64_t spare_bytes(double gbps) const {
+    return static_cast<std::int64_t>(1.5 * gbps * static_cast<double>(base_rtt) / 8000);
+  }
 };
+
+// One packet at a time is timed.
+inline std::uint64_t fair_request(Flow& flow, std::uint32_t packet, Time now, double gbps) {
+  if (flow.timed_at == never) {
+    flow.timed = packet;
+    flow.timed_at = now;
+  }
+  const double rtt = static_cast<double>(flow.rtt) / microsecond;
+  return std::bit_cast<std::uint64_t>(FairHeader{static_cast<float>(gbps), static_cast<float>(rtt)});
+}
+
+// Of the answer to `packets`, or to those before it.
+inline double fair_rate(const Packet& ack, std::uint32_t packets, Flow& flow) {
+  if (flow.timed_at != never && packets > flow.timed) {
+    flow.rtt = ack.time - flow.timed_at;
+    flow.timed_at = never;
+  }
+  return std::bit_cast<FairHeader>(ack.extra).gbps;
+}
+
+// What a data packet that is sent now carries: Packet::extra.
+inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, const Port& port,
+                                  const Surroundings& around, const Hosting& hosting) {
+  if (hosting.telemetry == Telemetry::fair_rate) return fair_request(flow, packet.number, now, port.speed->gbps());
+  if (around.headers) [[unlikely]] {
+    Told told = hosting.transport.told(packet.flow);
+    told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
+    return around.headers->depart(packet.flow, packet.number, now, told);
+  }
+  if (hosting.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
+  const std::uint64_t number = around.stacks.take();
+  Stack& stack = around.stacks[number];
+  stack.count = stack.way = 0;
+  stack.sent_at = now;
+  return number;
+}
 
 // A host's end of one link: ACKs first, then its flows in turn; with `several`, class by class.
 template <bool several>
@@ -72,12 +125,14 @@ class Nic {
     }
   }
 
-  // Its link has failed: what waits goes on waiting, and the peer's pauses are forgotten.
+  // Its link has failed: what waits goes on waiting.
   void fail(Time now) {
-    if (port_.paused) port_.resume(port_, now);
-    for (Lane& lane : port_.lanes)
-      if (lane.paused) port_.resume(lane, now);
-    port_.free_at = next_ = never;
+    port_.fail(now);
+    next_ = never;
+  }
+  void repair(Time now) {
+    port_.free_at = now;
+    wake(now);
   }
 
   // At next(): sends what is due, if anything is, and says when to try again.
@@ -140,7 +195,7 @@ class Nic {
     packet.bytes = static_cast<std::uint16_t>(
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
     packet.priority = flow.priority;
-    packet.extra = telemetry(packet, flow, now);
+    packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
     if (around_.headers) [[unlikely]]
       packet.bytes = around_.headers->with_bytes(packet);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
@@ -151,31 +206,6 @@ class Nic {
     ++port_.counts.data_packets;
     port_.counts.data_bytes += packet.bytes;
     put_on_wire(packet, now);
-  }
-
-  std::uint64_t telemetry(const Packet& packet, Flow& flow, Time now) {
-    if (hosting_.telemetry == Telemetry::fair_rate) return ask(flow, now);
-    if (around_.headers) [[unlikely]] {
-      Told told = hosting_.transport.told(packet.flow);
-      told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
-      return around_.headers->depart(packet.flow, packet.number, now, told);
-    }
-    if (hosting_.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
-    const std::uint64_t number = around_.stacks.take();
-    Stack& stack = around_.stacks[number];
-    stack.count = stack.way = 0;
-    stack.sent_at = now;
-    return number;
-  }
-
-  // One packet at a time is timed.
-  std::uint64_t ask(Flow& flow, Time now) const {
-    if (flow.timed_at == never) {
-      flow.timed = flow.next;
-      flow.timed_at = now;
-    }
-    const double rtt = static_cast<double>(flow.rtt) / microsecond;
-    return std::bit_cast<std::uint64_t>(FairHeader{static_cast<float>(port_.speed->gbps()), static_cast<float>(rtt)});
   }
 
   void put_on_wire(Packet& packet, Time start) {

@@ -17,7 +17,7 @@
 namespace remy_plus::fabric {
 
 struct PortCounts {
-  std::uint64_t data_packets = 0, data_bytes = 0, ack_packets = 0, marked_packets = 0, drops = 0;
+  std::uint64_t data_packets = 0, data_bytes = 0, ack_packets = 0, marked_packets = 0, drops = 0, trims = 0;
   std::uint64_t lost = 0;         // data packets, by failures of links
   std::uint64_t most_queued = 0;  // bytes
   std::uint64_t pauses_sent = 0, pauses_received = 0;
@@ -58,7 +58,11 @@ struct Port : Lane {
   double alpha = 0;
   std::int64_t most_headroom = 0;  // bytes, of a class
 
+  std::int64_t most_queued = 0;  // bytes of data, of a queue of its own
+  Draws coin;                    // of who is trimmed
+
   AnyMarker marker;
+  bool marks = true;
   Draws draws;                          // the marker's
   std::uint64_t arrived = 0, sent = 0;  // bytes, as stamps count
   std::optional<FairRate> fair_rate;    // RCP's; in bytes and µs
@@ -99,6 +103,14 @@ struct Port : Lane {
     counts.paused += lane.paused_for(now);
     lane.paused = false;
     free_at = std::max(free_at, now);
+  }
+
+  // The link is down: pauses by the peer are over.
+  void fail(Time now) {
+    if (paused) resume(*this, now);
+    for (Lane& lane : lanes)
+      if (lane.paused) resume(lane, now);
+    free_at = never;
   }
 };
 

@@ -21,6 +21,7 @@ class Ring {
     items_[end_++ & mask_] = item;
   }
   void pop() { ++begin_; }
+  T take_back() { return items_[--end_ & mask_]; }
 
  private:
   // Seldom; apart, so that push() is short enough to be inlined wherever packets go.

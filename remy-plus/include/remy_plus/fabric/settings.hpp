@@ -36,6 +36,8 @@ struct Settings {
   int ack_priority = -1;        // class of ACKs; below 0: that of their data
   MarkerParameters marker;      // ECN, at 100 Gb/s
   bool mark_at_dequeue = true;  // markers are asked as a packet leaves the queue; else as it joins it
+  bool mark_when_sent = false;  // with queue_bdps: as its last bit leaves
+  bool mark_to_hosts = true;    // ports towards hosts mark too
 
   // In place of a shared buffer with PFC or drops: a queue of its own for the data of every port, above which a fair
   // coin picks whether the packet that comes or the newest that waits is trimmed to its header, or dropped.
@@ -57,6 +59,7 @@ struct Settings {
   bool plain_ideal = false;    // ideal times by HPCC's formula: no ACK, and no order of short and full packets
   bool fct_at_ack = true;      // a flow ends with the ACK of its last byte; else as that byte is received
   bool selective = false;      // receivers reorder, and what is lost alone is sent again; else go-back-N
+  bool sleek = false;          // selective: what is far out of order means losses
   double ack_bytes_every = 0;  // selective: bytes on the wire that one ACK answers, unless there is cause for one
   Time retransmit_after = 0;   // ps without progress, selective: since a packet was sent; 0: never
   Time nack_gap = 500 * microsecond;

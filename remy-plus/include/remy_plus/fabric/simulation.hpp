@@ -79,6 +79,7 @@ class Simulation {
   const Failures* failures() const { return failures_.get(); }  // null: nothing happens to links
   const Recovery* recovery() const { return recovery_.get(); }
   std::uint64_t retransmitted() const { return retransmitted_; }
+  const Counts& counts() const { return counts_; }
   Time now() const { return now_; }
   bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }
   // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.
@@ -108,6 +109,8 @@ class Simulation {
   const Speed* speed_of(double gbps);
   void make_headroom();
   void make_markers();
+  void make_queues();
+  Hosts hosts() const { return settings_.selective ? Hosts::selective : transport_->hosts(); }
   MarkerParameters in_bytes(const MarkerParameters& given) const {
     return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
   }
@@ -175,6 +178,9 @@ class Simulation {
   // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
   Time run_switch(AnySwitch& at, int node, Time begin, Time end);
+  // The port with the shortest queue of those that lead on.
+  template <class AnySwitch>
+  int emptiest(AnySwitch& at, const Packet& packet, int node) const;
   template <class AnyHost>
   Time run_host(AnyHost& at, int node, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
@@ -210,6 +216,9 @@ class Simulation {
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
   std::unique_ptr<Rounds> rounds_;
+  Reports reports_;
+  std::vector<Sprayed> sprayed_;
+  Counts counts_;
   RoundTrips trips_;
   std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted
   std::vector<Time> next_;                  // (nodes,)

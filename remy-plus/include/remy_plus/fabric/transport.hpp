@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -58,8 +59,11 @@ struct Frame {
   double queue_quantum = 320, bytes_quantum = 512;  // bytes, of stamps
   int stamp_time_bits = 24, stamp_bytes_bits = 20;
   bool whole_ns = false;
-  bool lossless = false;   // nothing is dropped: PFC
-  double loss_factor = 1;  // see Transport::lose()
+  bool lossless = false;                   // nothing is dropped: PFC
+  double loss_factor = 1;                  // see Transport::lose()
+  int payload = 1000, frame_bytes = 1048;  // of a full data packet: payload, and all on the wire but telemetry
+  double queue_bdps = 0;                   // as in Settings
+  bool trims = false;                      // what exceeds a queue is trimmed, not dropped
 };
 
 // What the rules of a table saw as ACKs came, in the order of the run.
@@ -115,6 +119,8 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
+  // Of selective hosts: since a packet was sent, until it is sent again; 0: as the settings say.
+  virtual Time timeout(const Flow&) const { return 0; }
   // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.
   virtual Time marks_within() const { return 0; }
   // Has the parameters of another one of its kind from now on; what flows have come to stays.

@@ -24,6 +24,7 @@ USUAL: Mapping[str, float] = MappingProxyType(
         "arrival_bytes": 0.0,
         "ack_priority": -1.0,
         "priorities": 1.0,
+        "mark_to_hosts": 1.0,
         "spraying": 0.0,
         "selective": 0.0,
         "ack_bytes_every": 0.0,
@@ -61,6 +62,8 @@ class FabricSettings:
         ack_priority: the class of ACKs; that of their data if left out.
         marker: ECN, of `lcca.remy_plus.switches.markers.MARKERS`.
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
+        mark_when_sent: with `queue_bdps`: as its last bit leaves, by what waits then.
+        mark_to_hosts: ports towards hosts mark too.
         queue_quantum_bytes: unit of queue lengths in stamps.
         bytes_quantum_bytes: unit of byte counters in stamps.
         queue_bdps: unless it is 0, the data of a port wait in a queue of its own, of so many bandwidth-delay products
@@ -72,6 +75,7 @@ class FabricSettings:
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         selective: receivers reorder, and only what is lost is sent again; else go-back-N.
+        sleek: what arrives at selective receivers far out of order says that packets before it are lost.
         ack_bytes_every: of selective receivers: one ACK for so many bytes on the wire, unless there is cause for one.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
         fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
@@ -102,6 +106,8 @@ class FabricSettings:
     ack_priority: int | None = None
     marker: Marking | None = None
     mark_at_dequeue: bool = True
+    mark_when_sent: bool = False
+    mark_to_hosts: bool | None = None
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
     arrival_bytes: bool | None = None
@@ -111,6 +117,7 @@ class FabricSettings:
     entropies: int = 64
     adaptive: bool = False
     selective: bool | None = None
+    sleek: bool = False
     ack_bytes_every: float | None = None
     fct_at_ack: bool = False
     plain_ideal: bool = False
@@ -134,6 +141,17 @@ _NAMES = tuple(each.name for each in fields(FabricSettings))
 PRESETS = {
     "default": FabricSettings(),
     # The conventions of the ns-3.39 port of HPCC's simulator (commit 6ddb4a4, 2025-05-23).
+    # The conventions of uet-htsim (commit 40ccb05, 2025-08-12).
+    "uet-htsim": FabricSettings(
+        payload_bytes=4086,
+        overhead_bytes=64,
+        ack_bytes=64,
+        lossless=False,
+        queue_bdps=1,
+        mark_when_sent=True,
+        fct_at_ack=True,
+        retransmit_after_us=0,
+    ),
     "hpcc-ns3": FabricSettings(whole_ns=True, fct_at_ack=True, plain_ideal=True, retransmit_after_us=0),
 }
 """Named conventions."""

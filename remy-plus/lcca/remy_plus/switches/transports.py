@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.fabric.settings import SPRAYING
 from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
@@ -47,6 +48,7 @@ class TransportKind:
         knobs: its parameters.
         marker: of the switches that it needs unless told otherwise.
         settings: of the fabric that it needs unless told otherwise.
+        variant: parameters that make it what it is; they are not for users.
         header: whether switches write into its packets.
         ideal: whether it is no transport but what one could do at best: its flows are fluids (`fabric.fluid`), without
             packets, queues or telemetry.
@@ -57,6 +59,7 @@ class TransportKind:
     knobs: Mapping[str, Knob]
     marker: Marking | None = None
     settings: Mapping[str, float] = field(default_factory=dict)
+    variant: Mapping[str, float] = field(default_factory=dict)
     header: bool = False
     ideal: bool = False
 
@@ -74,7 +77,7 @@ class TransportKind:
             for name, value in changes.items():
                 (self.knobs[name].limits or ANY).require(name, value)
         usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
-        return usual | {name: float(value) for name, value in changes.items()}
+        return usual | {name: float(value) for name, value in changes.items()} | self.variant
 
     def searches(self, gbps: float, lossy: bool = False) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, for those parameters that have such a range."""
@@ -124,6 +127,38 @@ _DCQCN = {
     "marks_within_us": Knob(0, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
     "loss_factor": LOSS,
     "min_gbps": LEAST,
+}
+
+_UEC = "Ultra Ethernet 1.0, facts of uet-htsim @40ccb05"
+_SPRAYS = {"selective": 1.0, "spraying": float(SPRAYING.index("mixed")), "ack_bytes_every": 16384.0}
+_TIMEOUT = {
+    "timeout_us": Knob(15, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
+    "timeout_drains": Knob(6, "", "and so many times that a full queue takes to empty"),
+}
+_FIRST = Knob(1.5, "bandwidth-delay products", "first window, and the most credit", around(0.25, 4), limits=ABOVE_0)
+_NSCC = {
+    "first_bdps": _FIRST,
+    "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
+    "target_rtts": Knob(
+        0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0.2, 2)
+    ),
+    "proportional": Knob(4, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)),
+    "fair": Knob(5, "packets", "per window above the target without a mark", search=around(0.5, 32)),
+    "steady": Knob(0.15, "packets", "per RTT, always", search=around(0.01, 2)),
+    "fast": Knob(0.25, "", "of the bytes acknowledged after a window without queueing", search=around(0.05, 1)),
+    "fast_us": Knob(1, "µs", "queueing delay that counts as none"),
+    "gamma": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
+    "most_decrease": Knob(0.5, "", "share of the window, per RTT", search=Search(0.1, 0.9), limits=SHARE),
+    "weight": Knob(0.0125, "", "of a sample in the mean delay", search=around(2**-9, 0.5), limits=SHARE),
+    "adjust_packets": Knob(8, "packets", "acknowledged between changes"),
+    "quick_rtts": Knob(4, "targets", "queueing delay that calls for a quick cut", search=Search(1, 8)),
+    "quick_share": Knob(0.125, "", "of the largest window: a cut if less was acknowledged", limits=SHARE),
+}
+_RCCC = {
+    "first_bdps": _FIRST,
+    "quantum_bytes": Knob(256, "bytes", "unit of credit", limits=FROM_1),
+    "grant_quanta": Knob(64, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
+    "credit_rate": Knob(0.99, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 
 TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
@@ -254,6 +289,42 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     5, "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
                 ),
             },
+        ),
+        "nscc": TransportKind(
+            "uet",
+            f"window of the sender ({_UEC})",
+            _NSCC | _TIMEOUT,
+            marking("red", kmin_bdps=0.2, kmax_bdps=0.8, pmax=1),
+            _SPRAYS,
+            {"window": 1.0, "credit": 0.0},
+        ),
+        "rccc": TransportKind(
+            "uet",
+            f"credit of the receiver ({_UEC})",
+            _RCCC | _TIMEOUT,
+            marking("red", kmin_bdps=0.2, kmax_bdps=0.8, pmax=1),
+            _SPRAYS | {"mark_to_hosts": 0.0},
+            {"window": 0.0, "credit": 1.0},
+        ),
+        "nscc+rccc": TransportKind(
+            "uet",
+            f"window of the sender and credit of the receiver ({_UEC})",
+            _NSCC | _RCCC | _TIMEOUT,
+            marking("red", kmin_bdps=0.2, kmax_bdps=0.8, pmax=1),
+            _SPRAYS | {"mark_to_hosts": 0.0},
+            {"window": 1.0, "credit": 1.0},
+        ),
+        "ndp": TransportKind(
+            "uet",
+            "Handley et al., SIGCOMM 2017; facts of csg-htsim @841d9e7",
+            {
+                "first_packets": Knob(15, "packets", "sent before the receiver pulls", search=around(2, 128)),
+                "credit_rate": _RCCC["credit_rate"],
+                "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
+            },
+            None,
+            {"selective": 1.0, "spraying": float(SPRAYING.index("bitmap"))},
+            {"window": 0.0, "pulls": 1.0, "timeout_drains": 0.0},
         ),
         "max-min": TransportKind(
             "max-min",

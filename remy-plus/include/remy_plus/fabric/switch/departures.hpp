@@ -38,8 +38,14 @@ class Departures {
       lost = fail(from, from, now);
     }
     while (!from.frames.empty()) from.frames.pop();
-    from.free_at = never;
+    from.fail(now);
     return lost;
+  }
+
+  // Bytes that wait at a port now.
+  std::int64_t backlog(int out, Time now) {
+    depart_until(port(out), now - 1);
+    return port(out).queued;
   }
 
   // Lets all go that can begin before `end`; returns when the next one can, if it is known.
@@ -116,7 +122,6 @@ class Departures {
   std::uint64_t fail(Port& from, Lane& lane, Time now) {
     if (lane.pausing) --pausing_;
     lane.pausing = false;
-    if (lane.paused) from.resume(lane, now);
     std::uint64_t lost = 0;
     while (!lane.queue.empty()) {
       const Packet packet = Own::pop(from, lane, now);
@@ -144,7 +149,7 @@ class Departures {
 
   // Headers say what this port marks, whatever the ports before it did.
   void mark(Packet& packet, Port& at, const Lane& lane, Time now) const {
-    if (packet.marked && !headers && !sees_marked(at.marker)) return;
+    if (!at.marks || (packet.marked && !headers && !sees_marked(at.marker))) return;
     const bool marked = marks(at, packet, lane.queued, now);
     if constexpr (headers) around_.headers->note_mark(packet, marked);
     packet.marked |= marked;

@@ -1,0 +1,132 @@
+// How a sender chooses the entropy of each packet, by which switches choose its way, and what it learns from ACKs
+// (Ultra Ethernet 1.0; facts of uet-htsim).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/fabric/keys.hpp"
+#include "remy_plus/fabric/ring.hpp"
+#include "remy_plus/fabric/settings.hpp"
+#include "remy_plus/fabric/units.hpp"
+
+namespace remy_plus::fabric {
+
+enum class Echo { good, marked, trimmed, timeout };  // what became of a packet
+
+class Balancer {
+ public:
+  void start(Spraying how, int entropies, std::uint64_t key) {
+    how_ = how;
+    mask_ = static_cast<std::uint8_t>(entropies - 1);
+    key_ = key;
+    flip_ = draw();
+    if (how == Spraying::bitmap || how == Spraying::mixed) penalties_.assign(static_cast<std::size_t>(entropies), 0);
+  }
+
+  std::uint8_t next(Time now) {
+    switch (how_) {
+      case Spraying::flow:
+        return 0;
+      case Spraying::oblivious:
+        return step();
+      case Spraying::bitmap:
+        return unpenalised();
+      case Spraying::reps:
+        return recycled(now);
+      case Spraying::mixed:
+        break;
+    }
+    if (good_.empty()) return unpenalised();
+    const std::uint8_t entropy = good_.front();
+    good_.pop();
+    return entropy;
+  }
+
+  void hear(std::uint8_t entropy, Echo echo, Time now) {
+    if (!penalties_.empty() && echo != Echo::good) {
+      std::uint8_t& penalty = penalties_[entropy & mask_];
+      penalty = static_cast<std::uint8_t>(std::min<int>(penalty + weight(echo), most_penalty));
+    }
+    if (how_ == Spraying::mixed && echo == Echo::good) good_.push(entropy);
+    if (how_ == Spraying::reps) keep(entropy, echo, now);
+  }
+
+  void release() {
+    penalties_ = {};
+    good_ = {};
+  }
+
+ private:
+  static constexpr int most_penalty = 15;
+  static constexpr Time freeze = 10'000 * microsecond;
+  static constexpr int wander = 16;  // packets after a freeze
+
+  static int weight(Echo echo) { return echo == Echo::marked ? 1 : echo == Echo::trimmed ? 4 : most_penalty; }
+
+  std::uint8_t draw() {
+    return static_cast<std::uint8_t>(mix64(key_ + 0x9e3779b97f4a7c15ull * ++draws_) >> 56) & mask_;
+  }
+
+  // All in an order that is drawn anew each time.
+  std::uint8_t current() const { return static_cast<std::uint8_t>((counter_ ^ flip_) & mask_); }
+  void advance() {
+    if (++counter_ > mask_) {
+      counter_ = 0;
+      flip_ = draw();
+    }
+  }
+  std::uint8_t step() {
+    const std::uint8_t entropy = current();
+    advance();
+    return entropy;
+  }
+
+  // The next without a penalty; the first that is passed over loses one.
+  std::uint8_t unpenalised() {
+    if (penalties_[current()] > 0) {
+      --penalties_[current()];
+      advance();
+      for (int i = 0; i < mask_ && penalties_[current()] > 0; ++i) advance();
+    }
+    return step();
+  }
+
+  // REPS (Bonato et al., 2024): the oldest of the last eight that came back without a mark, once each, else any; after
+  // a timeout those eight in turn for a while.
+  std::uint8_t recycled(Time now) {
+    if (now < frozen_until_ && kept_ > 0) return ring_[turn_++ % std::min<std::uint32_t>(kept_, ring_.size())];
+    if (frozen_until_ > 0 && now >= frozen_until_) {
+      frozen_until_ = 0;
+      wandering_ = wander;
+    }
+    if (wandering_ > 0) {
+      --wandering_;
+      return draw();
+    }
+    if (unused_ == 0) return draw();
+    return ring_[(kept_ - unused_--) % ring_.size()];
+  }
+
+  void keep(std::uint8_t entropy, Echo echo, Time now) {
+    if (echo == Echo::timeout && frozen_until_ == 0) frozen_until_ = now + freeze;
+    if (echo != Echo::good || now < frozen_until_) return;
+    ring_[kept_++ % ring_.size()] = entropy;
+    unused_ = std::min<std::uint32_t>(unused_ + 1, static_cast<std::uint32_t>(ring_.size()));
+  }
+
+  Spraying how_ = Spraying::flow;
+  std::uint8_t mask_ = 0, flip_ = 0;
+  std::uint16_t counter_ = 0;
+  int wandering_ = 0;
+  std::uint64_t key_ = 0, draws_ = 0;
+  std::vector<std::uint8_t> penalties_;  // (entropies,)
+  Ring<std::uint8_t> good_;
+  std::array<std::uint8_t, 8> ring_{};
+  std::uint32_t kept_ = 0, unused_ = 0, turn_ = 0;
+  Time frozen_until_ = 0;
+};
+
+}  // namespace remy_plus::fabric

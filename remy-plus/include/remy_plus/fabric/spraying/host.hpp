@@ -1,0 +1,440 @@
+// A selective host: its packets take ways of their own, its receivers reorder, and only what is lost is sent again.
+// Transports are those of selective hosts (transport/uet.hpp) or, with an ACK for every packet, any other.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/spraying/arrivals.hpp"
+#include "remy_plus/fabric/spraying/balancer.hpp"
+#include "remy_plus/fabric/spraying/credit.hpp"
+#include "remy_plus/fabric/spraying/spray_nic.hpp"
+#include "remy_plus/fabric/spraying/sprayed.hpp"
+#include "remy_plus/fabric/spraying/under_way.hpp"
+
+namespace remy_plus::fabric {
+
+template <bool several>
+class SelectiveHost {
+ public:
+  static constexpr bool is_host = true;
+
+  SelectiveHost(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+      : first_(first), around_(around), hosting_(hosting) {
+    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
+  }
+
+  SprayNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
+  // Flows that begin here, in the order of their starts.
+  void add(std::uint32_t flow) { to_start_.push_back(flow); }
+
+  // One whose start was not known before, and lies ahead.
+  void add_late(std::uint32_t flow) {
+    const auto later = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(hosting_.flows[a].start, a) < std::pair(hosting_.flows[b].start, b);
+    };
+    const auto rest = to_start_.begin() + static_cast<std::ptrdiff_t>(started_);
+    to_start_.insert(std::upper_bound(rest, to_start_.end(), flow, later), flow);
+  }
+
+  // When it acts next by itself.
+  Time next() const {
+    Time found = timers_.empty() ? never : timers_.top().first;
+    if (started_ < to_start_.size()) found = std::min(found, hosting_.flows[to_start_[started_]].start);
+    for (const auto& nic : nics_) found = std::min({found, nic.next(), nic.granter().next()});
+    return found;
+  }
+
+  // Whether nothing but timers is due, now or later.
+  bool waits() const {
+    return started_ == to_start_.size() && std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) {
+             return nic.next() == never && nic.granter().next() == never;
+           });
+  }
+
+  // Does what is due at next().
+  void act(Time now) {
+    while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
+      start(to_start_[started_++]);
+    while (!timers_.empty() && timers_.top().first <= now) ring(now);
+    for (auto& nic : nics_) {
+      if (nic.granter().next() <= now) grant(nic, now);
+      if (nic.next() <= now) nic.send(now);
+    }
+  }
+
+  void receive(const Packet& packet, int in) {
+    switch (packet.kind) {
+      case Kind::data:
+        return receive_data(packet);
+      case Kind::trimmed:
+        return receive_trimmed(packet);
+      case Kind::request:
+        return receive_request(packet);
+      case Kind::ack:
+        return receive_ack(packet);
+      case Kind::nack:
+        return receive_nack(packet);
+      case Kind::grant:
+        return receive_grant(packet);
+      default:
+        nic(in).hear(packet);
+    }
+  }
+
+ private:
+  using Due = std::pair<Time, std::uint32_t>;
+  using Nic = SprayNic<several>;
+
+  const Uet* uet() const { return hosting_.uet; }
+  bool grants() const { return uet() && (uet()->parameters().credit || uet()->parameters().pulls); }
+  Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
+
+  void start(std::uint32_t number) {
+    Flow& flow = hosting_.flows[number];
+    Sprayed& own = hosting_.sprayed[number];
+    Nic& nic = nic_of(number, 0);
+    flow.line_gbps = flow.gbps = nic.port().rated->gbps();
+    flow.next_send = flow.progress = hosting_.progress = flow.start;
+    hosting_.transport.start(number, flow);
+    const Settings& settings = around_.settings;
+    own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
+    if (grants()) own.credit.bytes = own.credit.most = uet()->first_bytes(flow);
+    const Time own_timeout = hosting_.transport.timeout(flow);
+    own.timeout = own_timeout > 0 ? own_timeout : settings.retransmit_after;
+    own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{hosting_.data_overhead} * flow.packets;
+    arm(number, flow);
+    nic.add(number, flow.start);
+    watch(number, own);
+  }
+
+  // --- timers: one entry a flow is enough, at the earliest of what it waits for; older ones are ignored as they ring
+
+  void arm(std::uint32_t number, Time at) {
+    Flow& flow = hosting_.flows[number];
+    if (at >= flow.armed) return;
+    flow.armed = at;
+    timers_.push({at, number});
+  }
+  void arm(std::uint32_t number, const Flow& flow) {
+    if (flow.timer != never) arm(number, flow.timer);
+  }
+  // Packets may be lost from now on.
+  void watch(std::uint32_t number, Sprayed& own) {
+    std::uint32_t oldest;
+    if (own.timeout > 0)
+      arm(number, own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout
+                                               : hosting_.flows[number].start + own.timeout);
+  }
+
+  void ring(Time now) {
+    const auto [at, number] = timers_.top();
+    timers_.pop();
+    Flow& flow = hosting_.flows[number];
+    if (at != flow.armed || flow.acked == flow.packets) return;
+    flow.armed = never;
+    Sprayed& own = hosting_.sprayed[number];
+    if (flow.timer <= now) {
+      hosting_.transport.on_timer(number, flow, now);
+      nic_of(number, 0).ready(number, now);
+    }
+    std::uint32_t oldest;
+    while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
+      time_out(number, flow, own, oldest, now);
+    if (own.timeout > 0)
+      arm(number, own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout : now + own.timeout);
+    arm(number, flow);
+  }
+
+  void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
+    ++hosting_.counts.timeouts;
+    Nic& nic = nic_of(number, 0);
+    const bool others = own.under_way.lost_any();
+    const std::int64_t bytes = own.under_way[packet].bytes;
+    own.bytes_under_way -= bytes;
+    own.balancer.hear(0, Echo::timeout, now);
+    own.lose(packet);
+    if (uet())
+      hosting_.uet->on_timeout(number, bytes);
+    else
+      hosting_.transport.lose(number, flow, true, now);
+    nic.ready(number, now);
+    if (grants() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
+  }
+
+  // Asks the receiver for credit, with a window at most once per RTT.
+  void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
+    if (uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
+    own.requested = now;
+    Packet packet = nic.control(number, flow, Kind::request, now);
+    packet.extra = nic.wanted(number);
+    nic.answer(packet);
+  }
+
+  // --- the receiver
+
+  void receive_data(const Packet& data) {
+    Flow& flow = hosting_.flows[data.flow];
+    Sprayed& own = hosting_.sprayed[data.flow];
+    const bool first = own.bytes_arrived == 0;
+    const std::uint32_t expected = flow.expected;
+    const bool fresh = own.arrivals.add(data.number);
+    flow.expected = own.arrivals.expected();
+    if (fresh) {
+      own.bytes_arrived += data.bytes;
+      hosting_.progress = data.time;
+      if (flow.expected == flow.packets && expected != flow.packets) {
+        own.granting.over = true;
+        own.arrivals.release();
+        if (!around_.settings.fct_at_ack) end(data.flow, flow, data.time);
+      }
+    }
+    if (grants()) want(data, own);
+    own.bytes_since_ack += data.bytes;
+    const bool closed = fresh && expected != flow.expected && own.arrivals.out_of_order() == 0;
+    const bool now = first || !fresh || data.marked || data.flags & wants_ack || (closed && own.wants_ack) ||
+                     static_cast<double>(own.bytes_since_ack) >= around_.settings.ack_bytes_every;
+    if (own.arrivals.out_of_order() == 0)
+      own.wants_ack = false;
+    else if (data.flags & wants_ack)
+      own.wants_ack = true;
+    if (now)
+      acknowledge(data, flow, own);
+    else
+      around_.discard(data);
+  }
+
+  void acknowledge(const Packet& data, const Flow& flow, Sprayed& own) {
+    own.bytes_since_ack = 0;
+    Packet ack = answer(data, Kind::ack, hosting_.ack_bytes);
+    ack.number = static_cast<std::uint32_t>(around_.reports->take());
+    Report& report = (*around_.reports)[ack.number];
+    report.expected = flow.expected;
+    report.packet = data.number;
+    report.bytes = own.bytes_arrived;
+    report.out_of_order = own.arrivals.out_of_order();
+    const bool pointed = data.marked || data.flags & wants_ack;
+    report.base = pointed ? data.number : std::max(data.number > 63 ? data.number - 63 : 0, flow.expected + 1);
+    report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
+    if (around_.headers) [[unlikely]]
+      ack.bytes = around_.headers->returned(ack);
+    nic_of(data.flow, 1).answer(ack);
+  }
+
+  Packet answer(const Packet& data, Kind kind, int bytes) const {
+    Packet made = data;
+    made.hop = 0;
+    made.bytes = static_cast<std::uint16_t>(bytes);
+    made.kind = kind;
+    if (several && around_.settings.ack_priority >= 0)
+      made.priority = static_cast<std::uint8_t>(around_.settings.ack_priority);
+    return made;
+  }
+
+  void receive_trimmed(const Packet& trimmed) {
+    Flow& flow = hosting_.flows[trimmed.flow];
+    Sprayed& own = hosting_.sprayed[trimmed.flow];
+    if (grants()) want(trimmed, own);
+    Packet nack = answer(trimmed, Kind::nack, around_.settings.ack_bytes);
+    if (own.arrivals.has(trimmed.number)) {
+      nack.kind = Kind::ack;
+      Packet data = trimmed;
+      data.flags |= wants_ack;
+      return acknowledge_bare(data, flow, own);
+    }
+    nic_of(trimmed.flow, 1).answer(nack);
+  }
+
+  // An ACK for what brought no telemetry.
+  void acknowledge_bare(const Packet& packet, const Flow& flow, Sprayed& own) {
+    Packet bare_packet = packet;
+    bare_packet.flags |= bare;
+    Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
+    ack.number = static_cast<std::uint32_t>(around_.reports->take());
+    (*around_.reports)[ack.number] = {
+        flow.expected,    packet.number, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
+        own.bytes_arrived};
+    nic_of(packet.flow, 1).answer(ack);
+  }
+
+  void receive_request(const Packet& packet) {
+    Sprayed& own = hosting_.sprayed[packet.flow];
+    const Flow& flow = hosting_.flows[packet.flow];
+    if (grants()) want(packet, own);
+    Packet asks = packet;
+    asks.number = flow.expected;
+    acknowledge_bare(asks, flow, own);
+  }
+
+  void want(const Packet& packet, Sprayed& own) {
+    const std::uint32_t wanted = uet()->parameters().pulls ? own.granting.wanted + (packet.kind != Kind::request)
+                                                           : static_cast<std::uint32_t>(packet.extra);
+    nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.time);
+  }
+
+  void grant(Nic& nic, Time now) {
+    nic.granter().act(
+        now, [this](std::uint32_t flow) -> Granting& { return hosting_.sprayed[flow].granting; },
+        [&](std::uint32_t flow, const Granting& granting) {
+          Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
+          packet.number = granting.granted;
+          packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
+          nic.answer(packet);
+        });
+  }
+
+  // --- the sender
+
+  void receive_ack(const Packet& packet) {
+    Flow& flow = hosting_.flows[packet.flow];
+    Sprayed& own = hosting_.sprayed[packet.flow];
+    if (flow.acked == flow.packets) return around_.discard(packet);
+    const Report report = (*around_.reports)[packet.number];
+    const Time now = packet.time;
+    own.credit.hear(grants() && !uet()->parameters().pulls);
+    const Time rtt = round_trip(packet, report, own);
+    const auto fresh = report.bytes - own.bytes_acked;
+    if (fresh > 0) {
+      own.bytes_acked += fresh;
+      own.bytes_under_way -= fresh;
+    }
+    take(report, flow, own, now);
+    own.balancer.hear(packet.entropy, packet.marked ? Echo::marked : Echo::good, now);
+    if (uet())
+      hosting_.uet->on_wire_ack(packet.flow, flow,
+                                {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0, rtt});
+    else if (!(packet.flags & bare))
+      tell(packet, report, flow, own);
+    if (around_.settings.sleek) recover(packet.flow, flow, own, report, now);
+    around_.discard(packet);
+    if (flow.acked == flow.packets) return finish(packet.flow, flow, own, now);
+    arm(packet.flow, flow);
+    nic_of(packet.flow, 0).ready(packet.flow, now);
+  }
+
+  // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
+  static Time round_trip(const Packet& packet, const Report& report, Sprayed& own) {
+    if (!own.under_way.knows(report.packet)) return -1;
+    const Sent& sent = own.under_way[report.packet];
+    if (sent.arrived || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
+    return packet.time - sent.at;
+  }
+
+  void take(const Report& report, Flow& flow, Sprayed& own, Time now) {
+    for (std::uint32_t i = flow.acked; i < report.expected; ++i) arrive(i, own);
+    if (report.expected > flow.acked) {
+      flow.acked = report.expected;
+      flow.progress = now;
+      own.under_way.forget_before(flow.acked);
+    }
+    std::uint64_t map = report.map;
+    while (map != 0) {
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(map));
+      map &= map - 1;
+      arrive(report.base + bit, own);
+    }
+  }
+
+  static void arrive(std::uint32_t packet, Sprayed& own) {
+    if (!own.under_way.knows(packet)) return;
+    Sent& sent = own.under_way[packet];
+    sent.arrived = true;
+    sent.under_way = false;
+  }
+
+  void tell(const Packet& packet, const Report& report, Flow& flow, const Sprayed& own) {
+    const std::uint64_t arrived = own.payload_acked(flow, hosting_.data_overhead);
+    Ack ack{packet.time, arrived, flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr, nullptr};
+    if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    if (hosting_.telemetry == Telemetry::fair_rate) {
+      ack.fair_gbps = fair_rate(packet, report.packet, flow);
+    } else if (around_.headers) [[unlikely]] {
+      ack.seen = &around_.headers->read(packet);
+      ack.sent_at = around_.headers->sent_at(packet);
+    } else {
+      ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
+    }
+    if (hosting_.trips) [[unlikely]]
+      hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
+    hosting_.transport.on_ack(packet.flow, flow, ack);
+  }
+
+  void receive_nack(const Packet& nack) {
+    Flow& flow = hosting_.flows[nack.flow];
+    Sprayed& own = hosting_.sprayed[nack.flow];
+    ++hosting_.counts.nacks;
+    own.credit.hear(grants() && !uet()->parameters().pulls);
+    const bool last = nack.flags & at_last_hop;
+    own.balancer.hear(nack.entropy, !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good, nack.time);
+    if (flow.acked == flow.packets || !own.under_way.knows(nack.number)) return;
+    const Sent sent = own.under_way[nack.number];
+    if (!sent.under_way) return;
+    if (uet())
+      hosting_.uet->on_trim(nack.flow, flow, sent.bytes, nack.time - sent.at, last, own.bytes_under_way, nack.time);
+    else
+      hosting_.transport.lose(nack.flow, flow, false, nack.time);
+    own.bytes_under_way -= sent.bytes;
+    own.lose(nack.number);
+    nic_of(nack.flow, 0).ready(nack.flow, nack.time);
+  }
+
+  void receive_grant(const Packet& grant) {
+    Flow& flow = hosting_.flows[grant.flow];
+    Sprayed& own = hosting_.sprayed[grant.flow];
+    if (flow.acked == flow.packets) return;
+    Nic& nic = nic_of(grant.flow, 0);
+    own.credit.hear(!uet()->parameters().pulls);
+    if (grant.number > own.credit.granted) {
+      const double bytes = (grant.number - own.credit.granted) * nic.granter().quantum();
+      own.credit.bytes = std::min(own.credit.bytes + static_cast<std::int64_t>(bytes), own.credit.most);
+      own.credit.granted = grant.number;
+    }
+    nic.ready(grant.flow, grant.time);
+  }
+
+  // Without trimming, so many packets out of order mean that those before them are lost.
+  void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, Time now) {
+    if (own.recovers && flow.acked >= own.recovers_until) own.recovers = false;
+    const double full = hosting_.data_overhead + flow.payload;
+    const double window = uet() ? static_cast<double>(uet()->window(number)) : flow.window * full / flow.payload;
+    if (own.recovers || report.out_of_order < std::max(5.0, 1.5 * window / full)) return;
+    own.recovers = true;
+    own.recovers_until = own.under_way.end();
+    std::int64_t left = static_cast<std::int64_t>(window);
+    for (std::uint32_t i = flow.acked; i < own.recovers_until && left > 0; ++i) {
+      const Sent& sent = own.under_way[i];
+      if (!sent.under_way) continue;
+      left -= sent.bytes;
+      own.bytes_under_way -= sent.bytes;
+      own.lose(i);
+    }
+    if (!uet()) hosting_.transport.lose(number, flow, false, now);
+  }
+
+  void finish(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
+    own.release();
+    if (around_.settings.fct_at_ack) end(number, flow, now);
+  }
+
+  void end(std::uint32_t number, Flow& flow, Time now) {
+    flow.ended = now;
+    --hosting_.unfinished;
+    if (hosting_.rounds) hosting_.rounds->end(number, now);
+  }
+
+  int first_;
+  const Surroundings& around_;
+  const Hosting& hosting_;
+  std::vector<Nic> nics_;
+  std::vector<std::uint32_t> to_start_;
+  std::size_t started_ = 0;
+  std::uint32_t grants_ = 0;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
+};
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,23 @@
+// What an ACK of a selective receiver says.
+#pragma once
+
+#include <cstdint>
+
+#include "remy_plus/fabric/packet.hpp"
+
+namespace remy_plus::fabric {
+
+inline constexpr std::uint32_t no_packet = 0xffffffff;
+
+struct Report {
+  std::uint32_t expected = 0;      // all packets before it have arrived
+  std::uint32_t packet = 0;        // whose arrival is answered; no_packet: of none
+  std::uint32_t base = 0;          // of the map
+  std::uint32_t out_of_order = 0;  // packets beyond `expected` that have arrived
+  std::uint64_t map = 0;           // a bit for each of the 64 packets from `base` on
+  std::int64_t bytes = 0;          // on the wire, that have arrived so far
+};
+
+using Reports = Pool<Report>;
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,272 @@
+// A selective host's end of one link: control packets and flows, which share it in turn.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/spraying/sprayed.hpp"
+
+namespace remy_plus::fabric {
+
+// With `several`, class by class.
+template <bool several>
+class SprayNic {
+ public:
+  SprayNic(Port& port, const Surroundings& around, const Hosting& hosting)
+      : port_(port), around_(around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {
+    if (hosting.uet)
+      granter_.start(hosting.uet->parameters(), port.speed->gbps(), around.settings.payload + around.settings.overhead,
+                     hosting.spare_bytes(port.speed->gbps()));
+  }
+
+  Time next() const { return next_; }
+  Port& port() { return port_; }
+  Granter& granter() { return granter_; }
+  const Granter& granter() const { return granter_; }
+
+  void add(std::uint32_t flow, Time now) { ready(flow, now); }
+
+  // A flow may have something to send from now on.
+  void ready(std::uint32_t number, Time now) {
+    Sprayed& own = hosting_.sprayed[number];
+    if (own.in_turn || !may_send(number)) return;
+    const Flow& flow = hosting_.flows[number];
+    if (flow.next_send > now) return pace(number, own, flow.next_send);
+    take_turn(number, own);
+    wake(now);
+  }
+
+  // An ACK, or another control packet.
+  void answer(const Packet& packet) {
+    Own::push(port_, Own::of(port_, packet.priority), packet);
+    wake(packet.time);
+  }
+
+  Packet control(std::uint32_t number, const Flow& flow, Kind kind, Time now) const {
+    Packet packet;
+    packet.time = now;
+    packet.flow = number;
+    packet.kind = kind;
+    packet.flags = bare;
+    packet.bytes = static_cast<std::uint16_t>(around_.settings.ack_bytes);
+    packet.priority = several && around_.settings.ack_priority >= 0
+                          ? static_cast<std::uint8_t>(around_.settings.ack_priority)
+                          : flow.priority;
+    return packet;
+  }
+
+  void hear(const Packet& frame) {
+    Lane& lane = Own::of(port_, frame.priority);
+    if (frame.kind == Kind::pause) {
+      port_.pause(lane, frame.time);
+      if (!several) next_ = never;
+    } else {
+      port_.resume(lane, frame.time);
+      wake(frame.time);
+    }
+  }
+
+  // Its link has failed: what waits goes on waiting.
+  void fail(Time now) {
+    port_.fail(now);
+    next_ = never;
+  }
+  void repair(Time now) {
+    port_.free_at = now;
+    wake(now);
+  }
+
+  // At next(): sends what is due, if anything is, and says when to try again.
+  void send(Time now) {
+    while (!paced_.empty() && paced_.top().first <= now) {
+      const auto [at, number] = paced_.top();
+      paced_.pop();
+      Sprayed& own = hosting_.sprayed[number];
+      if (own.paced != at) continue;
+      own.paced = never;
+      ready(number, now);
+    }
+    next_ = paced_.empty() ? never : paced_.top().first;
+    if (port_.free_at > now) {
+      next_ = std::min(next_, anything_waits() ? port_.free_at : never);
+      return;
+    }
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      Lane& lane = Own::of(port_, static_cast<int>(i));
+      if (lane.paused || !send(lane, turns_[i], now)) continue;
+      next_ = std::min(paced_.empty() ? never : paced_.top().first, anything_waits() ? port_.free_at : never);
+      return;
+    }
+  }
+
+  // Whether window or credit let it send its next packet, whatever its pace.
+  bool may_send(std::uint32_t number) const {
+    const Flow& flow = hosting_.flows[number];
+    Sprayed& own = hosting_.sprayed[number];
+    const bool again = own.under_way.lost_any();
+    if (!again && !flow.unsent()) return false;
+    if (hosting_.uet) {
+      const UetParameters& p = hosting_.uet->parameters();
+      if ((p.credit || p.pulls) && own.credit.bytes <= 0) return false;
+      if (!p.window || (own.recovers && again)) return true;
+      return own.bytes_under_way + size_of(flow, again ? own.under_way.first_lost() : flow.next) <=
+             hosting_.uet->window(number);
+    }
+    if (flow.window == 0 || own.bytes_under_way <= 0 || (own.recovers && again)) return true;
+    const double window = flow.window_by_rate ? flow.window * flow.gbps / flow.line_gbps : flow.window;
+    return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + hosting_.data_overhead);
+  }
+
+  // Quanta of credit that a flow would have in all.
+  std::uint32_t wanted(std::uint32_t number) const {
+    const Flow& flow = hosting_.flows[number];
+    const Sprayed& own = hosting_.sprayed[number];
+    const int full = flow.payload + hosting_.data_overhead;
+    std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
+    if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
+    bytes -= own.credit.bytes;
+    if (own.credit.speculating && own.unsent + own.lost > 0) bytes = std::max<std::int64_t>(bytes, full);
+    bytes = std::max<std::int64_t>(bytes, 0);
+    const std::size_t waiting = turns_[several ? flow.priority : 0].size() + 1;
+    if (waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
+    return own.credit.granted + static_cast<std::uint32_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
+  }
+
+ private:
+  using Own = Lanes<several>;
+  using Due = std::pair<Time, std::uint32_t>;
+
+  static constexpr int controls_in_a_row = 10;  // while data wait
+
+  void take_turn(std::uint32_t number, Sprayed& own) {
+    own.in_turn = true;
+    own.paced = never;
+    turns_[several ? hosting_.flows[number].priority : 0].push(number);
+  }
+
+  void pace(std::uint32_t number, Sprayed& own, Time at) {
+    if (own.paced <= at) return;
+    own.paced = at;
+    paced_.push({at, number});
+    next_ = std::min(next_, std::max(at, port_.free_at));
+  }
+
+  void wake(Time now) {
+    if (several || !port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
+  }
+
+  bool anything_waits() const {
+    if constexpr (several) {
+      for (std::size_t i = 0; i < turns_.size(); ++i)
+        if (!port_.lanes[i].paused && !(turns_[i].empty() && port_.lanes[i].queue.empty())) return true;
+      return false;
+    } else {
+      return !port_.paused && !(turns_[0].empty() && port_.queue.empty());
+    }
+  }
+
+  bool send(Lane& lane, Ring<std::uint32_t>& turns, Time now) {
+    const bool control = !lane.queue.empty();
+    if (!control || controls_ >= controls_in_a_row) {
+      if (send_data(turns, now)) {
+        controls_ = 0;
+        return true;
+      }
+      if (!control) return false;
+    }
+    Packet packet = Own::pop(port_, lane, now);
+    if (!turns.empty()) ++controls_;
+    ++port_.counts.ack_packets;
+    put_on_wire(packet, now);
+    return true;
+  }
+
+  bool send_data(Ring<std::uint32_t>& turns, Time now) {
+    while (!turns.empty()) {
+      const std::uint32_t number = turns.front();
+      turns.pop();
+      Sprayed& own = hosting_.sprayed[number];
+      own.in_turn = false;
+      if (!may_send(number)) continue;
+      Flow& flow = hosting_.flows[number];
+      if (flow.next_send > now) {
+        pace(number, own, flow.next_send);
+        continue;
+      }
+      send_packet(number, flow, own, now);
+      ready(number, now);
+      return true;
+    }
+    return false;
+  }
+
+  std::int64_t size_of(const Flow& flow, std::uint32_t packet) const {
+    return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) +
+           hosting_.data_overhead;
+  }
+
+  void send_packet(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
+    const bool again = own.under_way.lost_any();
+    Packet packet;
+    packet.flow = number;
+    packet.number = again ? own.under_way.first_lost() : flow.next;
+    packet.priority = flow.priority;
+    packet.entropy = own.balancer.next(now);
+    const std::int64_t bytes = size_of(flow, packet.number);
+    packet.bytes = static_cast<std::uint16_t>(bytes);
+    if (again) {
+      own.under_way.take_first_lost();
+      own.lost -= bytes;
+      ++hosting_.retransmitted;
+      packet.flags |= sent_again | wants_ack;
+    } else {
+      own.unsent -= bytes;
+      flow.furthest = ++flow.next;
+    }
+    own.under_way.send(packet.number, static_cast<std::uint32_t>(bytes), now);
+    own.bytes_under_way += bytes;
+    if (hosting_.uet) {
+      const UetParameters& p = hosting_.uet->parameters();
+      own.credit.bytes -= bytes;
+      const bool grants = p.credit || p.pulls;
+      if (own.unsent + own.lost == 0 || (grants && own.credit.bytes <= 0) ||
+          (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
+        packet.flags |= wants_ack;
+      packet.flags |= bare;
+      if (grants) packet.extra = wanted(number);
+    } else {
+      packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
+      if (around_.headers) [[unlikely]]
+        packet.bytes = around_.headers->with_bytes(packet);
+    }
+    flow.last_frame = packet.bytes;
+    flow.next_send = now + (hosting_.uet ? 0 : time_at(flow.gbps, packet.bytes, around_.settings.whole_ns));
+    ++port_.counts.data_packets;
+    port_.counts.data_bytes += packet.bytes;
+    put_on_wire(packet, now);
+  }
+
+  void put_on_wire(Packet& packet, Time start) {
+    port_.free_at = start + port_.speed->of(packet.bytes);
+    packet.time = port_.free_at + port_.delay;
+    packet.hop = 1;
+    port_.wire.push(packet);
+    Time& next = around_.next[port_.peer];
+    next = std::min(next, packet.time);
+  }
+
+  Port& port_;
+  const Surroundings& around_;
+  const Hosting& hosting_;
+  std::vector<Ring<std::uint32_t>> turns_;  // flows of every class that may send
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> paced_;
+  Granter granter_;
+  int controls_ = 0;
+  Time next_ = never;  // when something may be sent
+};
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,58 @@
+// What the ends of a flow know where its packets take ways of their own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/spraying/arrivals.hpp"
+#include "remy_plus/fabric/spraying/balancer.hpp"
+#include "remy_plus/fabric/spraying/credit.hpp"
+#include "remy_plus/fabric/spraying/under_way.hpp"
+
+namespace remy_plus::fabric {
+
+struct Sprayed {
+  // The sender; bytes are those on the wire.
+  UnderWay under_way;
+  Balancer balancer;
+  Credit credit;
+  std::int64_t unsent = 0;  // bytes that were never sent
+  std::int64_t lost = 0;    // and that are to be sent again
+  std::int64_t bytes_under_way = 0;
+  std::int64_t bytes_acked = 0;
+  Time timeout = 0;  // since a packet was sent; 0: none
+  Time requested = -never / 2;
+  std::uint32_t recovers_until = 0;  // packet
+  bool recovers = false;
+  bool in_turn = false;  // at its NIC
+  Time paced = never;    // when its NIC looks at it again
+
+  // The receiver.
+  Arrivals arrivals;
+  Granting granting;
+  std::int64_t bytes_arrived = 0;
+  std::int64_t bytes_since_ack = 0;
+  bool wants_ack = false;  // asked for while packets were missing
+
+  void lose(std::uint32_t packet) {
+    lost += under_way[packet].bytes;
+    under_way.lose(packet);
+  }
+
+  // Payload that has arrived, whatever is missing between.
+  std::uint64_t payload_acked(const Flow& flow, int overhead) const {
+    if (flow.acked == flow.packets) return flow.size;
+    const std::int64_t full = flow.payload + overhead;
+    return std::max(flow.bytes_before(flow.acked),
+                    std::min(flow.size, static_cast<std::uint64_t>(bytes_acked / full * flow.payload)));
+  }
+
+  void release() {
+    under_way.release();
+    balancer.release();
+  }
+};
+
+}  // namespace remy_plus::fabric
