@@ -141,7 +141,7 @@ def test_routes_come_back_after_a_repair() -> None:
 
 @pytest.mark.parametrize("transport", ["hpcc", "powertcp"])
 def test_stamps_of_two_ways_are_not_compared(transport: str) -> None:
-    """A flow goes back to its spine, which nothing has crossed for long, without a loss: its rate stays about what it was."""
+    """A flow goes back to its spine, which nothing has crossed for long, without a loss; its rate stays about the same."""
     engine, one = FabricEngine(transport), flows((0, 1), size=3 * 10**6, start_ns=20e3)
     spine = spine_of(engine.run(TWO_SPINES, one))
     event: list[Change] = [(0.0, 2, spine, 0.0), (150e3, 2, spine, 100.0)]
@@ -173,6 +173,31 @@ TRANSPORTS = ("dctcp", "hpcc", "dcqcn", "swift", "timely", "powertcp", "rcp", "d
 def switch_down(topology: FabricTopology, switch: int, at_ns: float, back_ns: float = INF) -> list[Change]:
     down = [(at_ns, switch, peer, 0.0) for peer in topology.neighbours[switch]]
     return down + [(back_ns, switch, peer, 100.0) for peer in topology.neighbours[switch]] * (back_ns < INF)
+
+
+SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp")
+
+
+def same(found: FabricRecord, again: FabricRecord) -> None:
+    for name in found:
+        if not name.startswith("sample"):
+            np.testing.assert_array_equal(found[name], again[name], err_msg=name)
+
+
+@pytest.mark.parametrize("transport", [*SELECTIVE, "dctcp"])
+@pytest.mark.parametrize("queues", [{}, {"lossless": False, "buffer_bytes": 2e5}, {"queue_bdps": 1.5}])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_selective_hosts_outlive_failures(transport: str, queues: dict[str, float], adaptive: bool) -> None:
+    """A spine restarts and a host's link flaps: all flows end, and looks at a run change nothing."""
+    engine = FabricEngine(transport, {}, settings(**queues, adaptive=adaptive, retransmit_after_us=100, selective=True))
+    flap: list[Change] = [change for at in (30e3, 60e3) for change in ((at, 5, 17, 0.0), (at + 10e3, 5, 17, 100.0))]
+    topology = with_events(FOUR_RACKS, flap, switch_down(FOUR_RACKS, 20, 40e3, 90e3), convergence_ns=20e3)
+    found, again = engine.run(topology, BUSY), engine.run(topology, BUSY, watch=Watch(777.0, [0, 3]))
+    np.testing.assert_array_equal(found["flow_delivered_bytes"], 300_000)
+    assert np.isfinite(found["flow_fct_ns"]).all() and np.isfinite(found["event_recovery_ns"]).all()
+    assert (found["event_lost_packets"] > 0).all()
+    assert found["port_lost_packets"].sum() == found["event_lost_packets"].sum()
+    same(found, again)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -214,21 +239,20 @@ def test_packets_are_sent_or_lost_and_runs_end(transport: str, lossless: bool) -
     else:
         assert answered + found["port_lost_packets"].sum() <= sent
         assert sent <= answered + found["port_lost_packets"].sum() + found["port_drops"].sum()
-    for name in found:
-        if not name.startswith("sample"):
-            np.testing.assert_array_equal(found[name], again[name], err_msg=name)
+    same(found, again)
 
 
-def test_nothing_hangs_without_spines() -> None:
+@pytest.mark.parametrize("transport", ["dcqcn", "nscc", "nscc+rccc"])
+def test_nothing_hangs_without_spines(transport: str) -> None:
     """All spines are down for ever and timers go on: patience ends the run, though packets are always under way."""
     down = [each for spine in (20, 21) for each in switch_down(FOUR_RACKS, spine, 20e3)]
-    engine = FabricEngine("dcqcn", {}, settings(retransmit_after_us=5, give_up_after_us=1000))
+    engine = FabricEngine(transport, {}, settings(retransmit_after_us=5, give_up_after_us=1000))
     found = engine.run(with_events(FOUR_RACKS, down), BUSY)
     across = BUSY.src // 4 != BUSY.dst // 4
     assert not np.isfinite(found["flow_fct_ns"][across]).any()
     assert 1000e3 < found["end_ns"] < 1200e3
     assert found["event_recovery_ns"].tolist() == [INF]
-    assert found["event_lost_packets"][0] > 10_000
+    assert found["event_lost_packets"][0] > 1000
 
 
 def test_patience_waits_for_a_repair() -> None:
@@ -303,7 +327,7 @@ def recovery(found: FabricRecord, at_ns: float) -> float:
     return float(min(times[most], last_end) - at_ns)
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", [*TRANSPORTS, *SELECTIVE])
 @pytest.mark.parametrize("back_ns", [210e3, INF])
 def test_recovery_is_what_samples_say(transport: str, back_ns: float) -> None:
     """A spine dies among flows of several lengths; the flows of the reference are all sampled."""
