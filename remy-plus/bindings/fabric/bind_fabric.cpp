@@ -253,7 +253,9 @@ nb::dict nscc_windows(const nb::dict& parameters, double gbps, double base_rtt_n
   for (std::size_t i = 0; i < now_ns.shape(0); ++i) {
     const Time now = std::llround(now_ns.data()[i] * ns), rtt = std::llround(rtt_ns.data()[i] * ns);
     const std::int64_t size = bytes.data()[i], left = under_way.data()[i];
-    if (trimmed.data()[i] > 0)
+    if (trimmed.data()[i] > 2)
+      uet.on_timeout(0, size);
+    else if (trimmed.data()[i] > 0)
       uet.on_trim(0, flow, size, rtt, trimmed.data()[i] > 1, left, now);
     else
       uet.on_wire_ack(0, flow, {now, size, left, marked.data()[i] != 0, rtt});

@@ -164,15 +164,15 @@ class SelectiveHost {
     else
       hosting_.transport.lose(number, flow, true, now);
     nic.ready(number, now);
-    if (grants() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
+    if (uet() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
   }
 
-  // Asks the receiver for credit, with a window at most once per RTT.
+  // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
     if (uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
-    packet.extra = nic.wanted(number);
+    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
     nic.answer(packet);
   }
 
@@ -245,13 +245,13 @@ class SelectiveHost {
       nack.kind = Kind::ack;
       Packet data = trimmed;
       data.flags |= wants_ack;
-      return acknowledge_bare(data, flow, own);
+      return acknowledge_bare(data, no_packet, flow, own);
     }
     nic_of(trimmed.flow, 1).answer(nack);
   }
 
   // An ACK for what brought no telemetry.
-  void acknowledge_bare(const Packet& packet, const Flow& flow, Sprayed& own) {
+  void acknowledge_bare(const Packet& packet, std::uint32_t answers, const Flow& flow, Sprayed& own) {
     Packet bare_packet = packet;
     bare_packet.flags |= bare;
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
@@ -268,12 +268,12 @@ class SelectiveHost {
     if (grants()) want(packet, own);
     Packet asks = packet;
     asks.number = flow.expected;
-    acknowledge_bare(asks, flow, own);
+    acknowledge_bare(asks, a_request, flow, own);
   }
 
   void want(const Packet& packet, Sprayed& own) {
-    const std::uint32_t wanted = uet()->parameters().pulls ? own.granting.wanted + (packet.kind != Kind::request)
-                                                           : static_cast<std::uint32_t>(packet.extra);
+    const std::int64_t wanted = uet()->parameters().pulls ? own.granting.wanted + (packet.kind != Kind::request)
+                                                          : static_cast<std::int64_t>(packet.extra);
     nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.time);
   }
 
@@ -282,7 +282,7 @@ class SelectiveHost {
         now, [this](std::uint32_t flow) -> Granting& { return hosting_.sprayed[flow].granting; },
         [&](std::uint32_t flow, const Granting& granting) {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
-          packet.number = granting.granted;
+          packet.number = static_cast<std::uint32_t>(granting.granted);
           packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
           nic.answer(packet);
         });
@@ -319,6 +319,7 @@ class SelectiveHost {
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
   static Time round_trip(const Packet& packet, const Report& report, Sprayed& own) {
+    if (report.packet == a_request) return packet.time - own.requested;
     if (!own.under_way.knows(report.packet)) return -1;
     const Sent& sent = own.under_way[report.packet];
     if (sent.arrived || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
@@ -390,7 +391,7 @@ class SelectiveHost {
     Nic& nic = nic_of(grant.flow, 0);
     own.credit.hear(!uet()->parameters().pulls);
     if (grant.number > own.credit.granted) {
-      const double bytes = (grant.number - own.credit.granted) * nic.granter().quantum();
+      const double bytes = static_cast<double>(grant.number - own.credit.granted) * nic.granter().quantum();
       own.credit.bytes = std::min(own.credit.bytes + static_cast<std::int64_t>(bytes), own.credit.most);
       own.credit.granted = grant.number;
     }

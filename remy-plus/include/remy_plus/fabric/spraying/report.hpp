@@ -7,11 +7,11 @@
 
 namespace remy_plus::fabric {
 
-inline constexpr std::uint32_t no_packet = 0xffffffff;
+inline constexpr std::uint32_t no_packet = 0xffffffff, a_request = 0xfffffffe;
 
 struct Report {
   std::uint32_t expected = 0;      // all packets before it have arrived
-  std::uint32_t packet = 0;        // whose arrival is answered; no_packet: of none
+  std::uint32_t packet = 0;        // whose arrival is answered; no_packet: none; a_request: that was sent last
   std::uint32_t base = 0;          // of the map
   std::uint32_t out_of_order = 0;  // packets beyond `expected` that have arrived
   std::uint64_t map = 0;           // a bit for each of the 64 packets from `base` on

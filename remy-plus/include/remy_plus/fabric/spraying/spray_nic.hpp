@@ -122,7 +122,7 @@ class SprayNic {
   }
 
   // Quanta of credit that a flow would have in all.
-  std::uint32_t wanted(std::uint32_t number) const {
+  std::int64_t wanted(std::uint32_t number) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
     const int full = flow.payload + hosting_.data_overhead;
@@ -130,10 +130,9 @@ class SprayNic {
     if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
     bytes -= own.credit.bytes;
     if (own.credit.speculating && own.unsent + own.lost > 0) bytes = std::max<std::int64_t>(bytes, full);
-    bytes = std::max<std::int64_t>(bytes, 0);
-    const std::size_t waiting = turns_[several ? flow.priority : 0].size() + 1;
+    const std::size_t waiting = turns_[several ? flow.priority : 0].size();
     if (waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
-    return own.credit.granted + static_cast<std::uint32_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
+    return own.credit.granted + static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
   }
 
  private:
@@ -237,7 +236,7 @@ class SprayNic {
           (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
       packet.flags |= bare;
-      if (grants) packet.extra = wanted(number);
+      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (around_.headers) [[unlikely]]
