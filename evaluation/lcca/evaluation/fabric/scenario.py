@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
+from lcca.evaluation.fabric.events import EventModel, link_events, overlap
 from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
@@ -100,6 +101,8 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
+        events: links that slow down, fail and come back.
+        convergence_us: so long after a link fails or comes back routing knows of it, if it still holds.
 
     Raises:
         ValidationError: keys that cannot be used, or that do not fit each other; `read_scenario` names file and line.
@@ -118,6 +121,14 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
+    events: tuple[EventModel, ...] = ()
+    convergence_us: float = Field(default=100, ge=0, le=1e9)
+
+    @model_serializer(mode="wrap")
+    def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out events where there are none."""
+        others = set() if self.events else {"events", "convergence_us"}
+        return {key: value for key, value in content(self).items() if key not in others}
 
     @field_validator("preset")
     @classmethod
@@ -136,7 +147,7 @@ class FabricScenario(Model):
             dense = any(part.dense for _, part in self.parts)
             if problem := self.topology.size.problem(dense):
                 raise InputError(problem)
-            fabric = self.fabric
+            fabric = self._built
         except InputError as error:
             raise_problems("scenario", [problem_at(("topology",), str(error).removeprefix("topology: "))])
             raise
@@ -159,7 +170,18 @@ class FabricScenario(Model):
                 yield (*keys, "priority"), few_classes(part.priority, self.switch.classes)
             if part.priority and self.switch.class_bytes is not None:
                 yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
+        yield from self._problems_of_events(fabric)
         yield from self._problems_of_workload(fabric)
+
+    def _problems_of_events(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
+        for number, each in enumerate(self.events):
+            if misfit := each.problem(fabric, self.end_ns / 1000):
+                keys, text = misfit
+                yield ("events", number, *keys), text
+                return
+        if found := overlap(self.events, fabric):
+            keys, text = found
+            yield ("events", *keys), text
 
     def _problems_of_workload(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
         if misfit := self.workload.problem(fabric):
@@ -182,7 +204,13 @@ class FabricScenario(Model):
 
     @cached_property
     def fabric(self) -> FabricTopology:
-        """The topology, built."""
+        """The topology, built, with what happens to its links."""
+        if not self.events:
+            return self._built
+        return replace(self._built, events=link_events(self.events, self.convergence_us, self._built))
+
+    @cached_property
+    def _built(self) -> FabricTopology:
         return self.topology.build()
 
     @property

@@ -28,6 +28,8 @@ class SelectiveHost {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
+  SprayNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
@@ -81,7 +83,7 @@ class SelectiveHost {
       case Kind::grant:
         return receive_grant(packet);
       default:
-        nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+        nic(in).hear(packet);
     }
   }
 
@@ -91,15 +93,13 @@ class SelectiveHost {
 
   const Uet* uet() const { return hosting_.uet; }
   bool grants() const { return uet() && (uet()->parameters().credit || uet()->parameters().pulls); }
-  Nic& nic_of(std::uint32_t flow, int direction) {
-    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
-  }
+  Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
     Sprayed& own = hosting_.sprayed[number];
     Nic& nic = nic_of(number, 0);
-    flow.line_gbps = flow.gbps = nic.port().speed->gbps();
+    flow.line_gbps = flow.gbps = nic.port().rated->gbps();
     flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
@@ -179,7 +179,7 @@ class SelectiveHost {
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
     if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
-    nic.answer(packet);
+    nic.push_control(packet);
   }
 
   // --- the receiver
@@ -229,7 +229,7 @@ class SelectiveHost {
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
     if (around_.headers) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
-    nic_of(data.flow, 1).answer(ack);
+    nic_of(data.flow, 1).push_control(ack);
   }
 
   Packet answer(const Packet& data, Kind kind, int bytes) const {
@@ -253,7 +253,7 @@ class SelectiveHost {
       data.flags |= wants_ack;
       return acknowledge_bare(data, no_packet, flow, own);
     }
-    nic_of(trimmed.flow, 1).answer(nack);
+    nic_of(trimmed.flow, 1).push_control(nack);
   }
 
   // An ACK for what brought no telemetry.
@@ -265,7 +265,7 @@ class SelectiveHost {
     (*around_.reports)[ack.number] = {
         flow.expected,    answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived};
-    nic_of(packet.flow, 1).answer(ack);
+    nic_of(packet.flow, 1).push_control(ack);
   }
 
   void receive_request(const Packet& packet) {
@@ -290,7 +290,7 @@ class SelectiveHost {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
           packet.number = static_cast<std::uint32_t>(granting.granted);
           packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
-          nic.answer(packet);
+          nic.push_control(packet);
         });
   }
 

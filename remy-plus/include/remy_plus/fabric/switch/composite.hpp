@@ -43,6 +43,26 @@ class Composite {
 
   void hear(const Packet&, int) {}  // PFC's frames: nobody sends them
 
+  // The link of a port has failed: what waits for it is lost. Returns how many data packets are.
+  std::uint64_t fail(int number, Time now) {
+    Port& from = port(number);
+    Line& line = lines_[static_cast<std::size_t>(number - first_)];
+    std::uint64_t lost = 0;
+    const auto lose = [&](const Packet& packet) {
+      around_.discard(packet);
+      lost += !goes_back(packet);
+    };
+    if (line.sends) lose(line.packet);
+    for (; !from.frames.empty(); from.frames.pop()) lose(from.frames.front());
+    for (; !from.queue.empty(); from.queue.pop()) {
+      from.queue_changes(now, -from.queue.front().bytes);
+      lose(from.queue.front());
+    }
+    line = Line{};
+    from.fail(now);
+    return lost;
+  }
+
   // Counts what hosts send into it, from now on.
   void count_into(FlowCounter& counter) { counter_ = &counter; }
 
