@@ -357,7 +357,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "uet",
             "Handley et al., SIGCOMM 2017; facts of csg-htsim @841d9e7",
             {
-                "first_packets": Knob(15, "packets", "sent before the receiver pulls", search=around(2, 128)),
+                "first_bdps": replace(_FIRST, default=1.25, meaning="sent before the receiver pulls"),
                 "credit_rate": _RCCC["credit_rate"],
                 "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
             },
