@@ -149,6 +149,7 @@ class SelectiveHost {
       request(number, flow, own, nic_of(number, 0), now);
     }
     if (own.probe_at != never) arm(number, own.probe_at);
+    ask_if_dry(number, flow, own, nic_of(number, 0), now);
     std::uint32_t oldest;
     while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
       time_out(number, flow, own, oldest, now);
@@ -173,12 +174,22 @@ class SelectiveHost {
     if (uet() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
   }
 
+  // A sender whose packets have all arrived or are lost and that has no credit left would wait until its receiver has
+  // nobody else to serve: it asks again.
+  void ask_if_dry(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
+    if (!grants() || !uet()->parameters().asks || own.unsent + own.lost == 0) return;
+    if (own.credit.bytes > 0 || own.bytes_under_way > 0) return;
+    const Time again = own.requested + hosting_.base_rtt;
+    if (again <= now) request(number, flow, own, nic, now);
+    arm(number, std::max(again, now + hosting_.base_rtt));
+  }
+
   // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
     if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
-    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
+    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number, !uet()->parameters().asks));
     nic.push_control(packet);
   }
 
@@ -327,6 +338,7 @@ class SelectiveHost {
     arm(packet.flow, flow);
     if (own.probe_at != never) arm(packet.flow, own.probe_at);
     nic_of(packet.flow, 0).ready(packet.flow, now);
+    ask_if_dry(packet.flow, flow, own, nic_of(packet.flow, 0), now);
   }
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
@@ -394,6 +406,7 @@ class SelectiveHost {
     own.bytes_under_way -= sent.bytes;
     own.lose(nack.number);
     nic_of(nack.flow, 0).ready(nack.flow, nack.time);
+    ask_if_dry(nack.flow, flow, own, nic_of(nack.flow, 0), nack.time);
   }
 
   void receive_grant(const Packet& grant) {

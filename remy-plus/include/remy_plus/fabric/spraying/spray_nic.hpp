@@ -94,8 +94,8 @@ class SprayNic : public LinkEnd<several> {
     return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + hosting_.data_overhead);
   }
 
-  // Quanta of credit that a flow would have in all.
-  std::int64_t wanted(std::uint32_t number) const {
+  // Quanta of credit that a flow would have in all; `shared`: its part, beside the flows that wait here.
+  std::int64_t wanted(std::uint32_t number, bool shared) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
     const int full = flow.payload + hosting_.data_overhead;
@@ -104,7 +104,7 @@ class SprayNic : public LinkEnd<several> {
     bytes -= own.credit.bytes;
     if (own.credit.speculating && own.unsent + own.lost > 0) bytes = std::max<std::int64_t>(bytes, full);
     const std::size_t waiting = turns_[several ? flow.priority : 0].size();
-    if (waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
+    if (shared && waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
     return own.credit.granted + static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
   }
 
@@ -204,7 +204,7 @@ class SprayNic : public LinkEnd<several> {
           (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
       packet.flags |= bare;
-      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number));
+      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number, true));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (around_.headers) [[unlikely]]
