@@ -108,7 +108,9 @@ class Cell:
             changes["spraying"] = more
         if more.startswith("notrim"):
             changes |= {"queue_bdps": 5, "trim_bytes": 0, "sleek": more.endswith("sleek")}
-        return FabricEngine(TRANSPORTS[transport], {} if transport == "nscc" else {"asks": 0}, settings("uet-htsim", **changes))
+        return FabricEngine(
+            TRANSPORTS[transport], {} if transport == "nscc" else {"asks": 0}, settings("uet-htsim", **changes)
+        )
 
     def run(self, seed: int) -> FabricRecord:
         return self.engine.run(self.topology, self.flows(seed), seed=seed, horizon_ns=3e8)
