@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "../arrays.hpp"
 #include "named.hpp"
@@ -152,6 +154,16 @@ std::vector<FlowCounter> samples_of(const Wiring& wiring, std::uint64_t one_in, 
   return found;
 }
 
+// (ns, an end's number, Gb/s, event) of each.
+using Changes = std::vector<std::tuple<double, int, double, int>>;
+
+Events events_from(const Changes& changes, double convergence_ns) {
+  Events events{{}, std::llround(convergence_ns * ns)};
+  for (const auto& [at_ns, port, gbps, event] : changes)
+    events.changes.push_back({std::llround(at_ns * ns), port, gbps, event});
+  return events;
+}
+
 nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
              const Values<double>& gbps, const Values<double>& delay_ns, const Values<std::int32_t>& src,
              const Values<std::int32_t>& dst, const Values<std::int64_t>& size, const Values<double>& start_ns,
@@ -161,12 +173,15 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
              const std::vector<int>& priority, const std::vector<int>& round, const std::vector<int>& after,
              const std::vector<double>& off_ns, const nb::object& control, std::size_t sketch_buckets,
-             std::size_t sketch_counters, double sketch_ostracism, std::uint64_t sketch_one_in) {
+             std::size_t sketch_counters, double sketch_ostracism, std::uint64_t sketch_one_in, const Changes& changes,
+             double convergence_ns) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
-                        given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
+  Simulation simulation(
+      wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns), given,
+      [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); },
+      events_from(changes, convergence_ns));
   if (sketch_one_in > 0)
     simulation.count_flows(samples_of(wiring, sketch_one_in, given.seed));
   else if (sketch_buckets > 0 || sketch_counters > 0)
@@ -266,7 +281,8 @@ void bind_fabric(nb::module_& m) {
         "watch_ports"_a = std::vector<std::uint32_t>{}, "priority"_a = std::vector<int>{},
         "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
-        "sketch_one_in"_a = 0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "sketch_one_in"_a = 0, "changes"_a = Changes{}, "convergence_ns"_a = 0.0,
+        "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "srpt"_a = false,
         "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "
         "the horizon.");

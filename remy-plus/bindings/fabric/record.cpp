@@ -60,6 +60,7 @@ void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
   add("port_ack_packets", [](const End&, const Port& port) { return port.counts.ack_packets; });
   add("port_marked_packets", [](const End&, const Port& port) { return port.counts.marked_packets; });
   add("port_drops", [](const End&, const Port& port) { return port.counts.drops; });
+  if (run.failures()) add("port_lost_packets", [](const End&, const Port& port) { return port.counts.lost; });
   add("port_trims", [](const End&, const Port& port) { return port.counts.trims; });
   add("port_most_queued_bytes", [](const End&, const Port& port) { return port.counts.most_queued; });
   if (run.looks_for_level())
@@ -87,6 +88,20 @@ void add_fullest(nb::dict& out, const QueueTimes& times) {
   }
   out["fullest_queued_bytes"] = to_numpy(std::move(bytes));
   out["fullest_queued_ns"] = to_numpy(std::move(time));
+}
+
+void add_events(nb::dict& out, const Simulation& run) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  std::vector<double> begins, took, lost;
+  for (std::size_t event = 0; event < run.failures()->begins().size(); ++event) {
+    const Time after = run.recovery()->took(event);
+    begins.push_back(static_cast<double>(run.failures()->begins()[event]) / ns);
+    took.push_back(after < 0 ? none : after == never ? infinite : static_cast<double>(after) / ns);
+    lost.push_back(static_cast<double>(run.failures()->lost()[event]));
+  }
+  out["event_ns"] = to_numpy(std::move(begins));
+  out["event_recovery_ns"] = to_numpy(std::move(took));
+  out["event_lost_packets"] = to_numpy(std::move(lost));
 }
 
 void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
@@ -175,6 +190,7 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   nb::dict out;
   add_flows(out, run);
   add_ports(out, run, wiring);
+  if (run.failures()) add_events(out, run);
   add_fullest(out, run.fullest());
   add_samples(out, run.samples(), watch);
   add_look_ups(out, run.transport());

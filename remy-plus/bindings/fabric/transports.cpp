@@ -162,8 +162,8 @@ UetParameters uet_from(Named& named) {
   named.take("quantum_bytes", p.quantum_bytes);
   named.take("grant_quanta", p.grant_quanta);
   named.take("credit_rate", p.credit_rate);
+  named.take("asks", p.asks);
   named.take("pulls", p.pulls);
-  named.take("first_packets", p.first_packets);
   named.take("timeout_us", p.timeout_us);
   named.take("timeout_drains", p.timeout_drains);
   return p;

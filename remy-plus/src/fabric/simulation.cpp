@@ -30,10 +30,10 @@ void Simulation::require_watch(const Watch& watch) const {
 
 void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, const Controller& controller) {
   require_watch(watch);
-  Looks looks{watch, controller, watch.every == never ? never : 0, controller.first};
+  Looks looks{watch, controller, recovery_.get(), failures_.get(), watch.every == never ? never : 0, controller.first};
   if (controller.first != never) time_round_trips();
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
-    const Time first = earliest();
+    const Time first = failures_ ? std::min(earliest(), failures_->next()) : earliest();
     if (first == never || stuck(first)) break;
     const Time begin = std::min(std::max(first, now_), settings_.horizon);
     while (looks.next() < begin) look(looks);
@@ -43,11 +43,19 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, con
     if (rounds_) begin_rounds();
     if (windows % 1024 == 0 && !go_on()) break;
   }
+  if (recovery_) recovery_->end(flows_);
   account();
 }
 
+bool Simulation::more_begin(Time now) const {
+  return std::any_of(flows_.begin(), flows_.end(),
+                     [now](const Flow& flow) { return flow.start > now && flow.start != never; });
+}
+
+// Where links fail, packets may be sent and lost again and again.
 bool Simulation::stuck(Time now) const {
   if (settings_.give_up_after == 0 || now - progress_ <= settings_.give_up_after) return false;
+  if (failures_) return failures_->next() == never && !more_begin(now);
   return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
          std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
          std::visit(
@@ -68,9 +76,10 @@ void Simulation::run_window(Time begin, Time end, Looks& looks) {
   run_nodes(begin, end);
 }
 
-// Of those due at the next moment, samples come first.
+// Of those due at the next moment, samples come first, and what happens to links last.
 void Simulation::look(Looks& looks) {
   const Time now = looks.next();
+  if (recovery_ && recovery_->next() == now) recovery_->look(flows_, now);
   if (looks.sample == now) {
     sample(looks.watch, now);
     looks.sample += looks.watch.every;
@@ -79,6 +88,7 @@ void Simulation::look(Looks& looks) {
     looks.act = looks.controller.act(*this, now);
     if (looks.act <= now) throw std::invalid_argument("controller: must look later than now");
   }
+  if (failures_ && failures_->next() == now) change_links(now);
 }
 
 void Simulation::time_round_trips() {
@@ -105,7 +115,7 @@ void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
   Port& at = ports_.at(port);
   require_place(given, settings_.mark_at_dequeue);
-  fabric::set_marker(at.marker, in_bytes(given), at.speed->gbps());
+  fabric::set_marker(at.marker, in_bytes(given), at.rated->gbps());
 }
 
 void Simulation::account() {
@@ -171,17 +181,19 @@ Time Simulation::gather(int node, Time begin, Time end) {
   return later;
 }
 
-// Among equals the one that the hash would pick, or the first.
+// Among equals the one that the hash would pick, or the first. A switch leaves out its links that are down.
 template <class AnySwitch>
 int Simulation::emptiest(AnySwitch& at, const Packet& packet, int node) const {
   int found = next_port(packet, node);
-  if (ways_[packet.flow].fixed || found < 0) return found;
-  std::int64_t least = at.backlog(found, packet.time);
-  for (const std::uint16_t port : forwarding_->choices(packet, node))
+  if (ways_[packet.flow].fixed || way(packet, node) < 0) return found;
+  std::int64_t least = found < 0 ? std::numeric_limits<std::int64_t>::max() : at.backlog(found, packet.time);
+  for (const std::uint16_t port : forwarding_->choices(packet, node)) {
+    if (failures_ && failures_->down(port)) continue;
     if (const std::int64_t waiting = at.backlog(port, packet.time); waiting < least) {
       least = waiting;
       found = port;
     }
+  }
   return found;
 }
 
@@ -194,10 +206,15 @@ Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
     Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
     const Packet packet = wire.front();
     wire.pop();
-    if (is_pfc(packet))
+    if (is_pfc(packet)) {
       at.hear(packet, in);
+      continue;
+    }
+    const int out = settings_.adaptive ? emptiest(at, packet, node) : next_port(packet, node);
+    if (out >= 0) [[likely]]
+      at.receive(packet, in, out);
     else
-      at.receive(packet, in, settings_.adaptive ? emptiest(at, packet, node) : next_port(packet, node));
+      lose(packet, in, node);
   }
   return std::min(later, at.finish(end));
 }

@@ -9,7 +9,7 @@ namespace remy_plus::fabric {
 Time Simulation::one_way(const std::vector<int>& way, int bytes) const {
   Time found = 0;
   for (const int port : way)
-    found += ports_[static_cast<std::size_t>(port)].speed->of(bytes) + ports_[static_cast<std::size_t>(port)].delay;
+    found += ports_[static_cast<std::size_t>(port)].rated->of(bytes) + ports_[static_cast<std::size_t>(port)].delay;
   return found;
 }
 
@@ -28,11 +28,11 @@ Time Simulation::longest_rtt(const Routes& routes) const {
 // HPCC's simulator: propagation there and back, a full payload at every hop, all bytes at the slowest link.
 Time Simulation::plain_ideal(const Flow& flow, const Ways& ways) const {
   Time found = 0;
-  double slowest = ports_[ways.data[0]].speed->gbps();
+  double slowest = ports_[ways.data[0]].rated->gbps();
   for (int hop = 0; hop < ways.data_hops; ++hop) {
     const Port& port = ports_[ways.data[hop]];
-    found += port.speed->of(flow.payload) + 2 * port.delay;
-    slowest = std::min(slowest, port.speed->gbps());
+    found += port.rated->of(flow.payload) + 2 * port.delay;
+    slowest = std::min(slowest, port.rated->gbps());
   }
   const double bytes = static_cast<double>(flow.size) + static_cast<double>(settings_.overhead) * flow.packets;
   return found + static_cast<Time>(std::floor(bytes * 8 / slowest)) * static_cast<Time>(nanosecond);
@@ -58,17 +58,17 @@ Time Simulation::exact_ideal(const Flow& flow, const Ways& ways, int overhead, i
   Time at = 0;       // when the last packet has arrived
   for (int hop = 0; hop < ways.data_hops; ++hop) {
     const Port& port = ports_[ways.data[hop]];
-    const Time took = port.speed->of(full), previous = slowest;
+    const Time took = port.rated->of(full), previous = slowest;
     slowest = std::max(slowest, took);
     if (flow.packets > 1) before += took + static_cast<Time>(flow.packets - 2) * (slowest - previous);
-    at = std::max(at, flow.packets > 1 ? before : 0) + port.speed->of(last) + port.delay;
+    at = std::max(at, flow.packets > 1 ? before : 0) + port.rated->of(last) + port.delay;
     before += port.delay;
   }
   if (!settings_.fct_at_ack) return at;
   Time ahead = flow.packets > 1 ? before : 0;  // the ACK of the last full packet, which a short last one may catch up
   for (int hop = 0; hop < ways.ack_hops; ++hop) {
     const Port& port = ports_[ways.acks[hop]];
-    const Time took = port.speed->of(ack_bytes);
+    const Time took = port.rated->of(ack_bytes);
     ahead += took;
     at = std::max(at, flow.packets > 1 ? ahead : 0) + took + port.delay;
     ahead += port.delay;

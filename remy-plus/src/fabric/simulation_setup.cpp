@@ -26,10 +26,14 @@ void require_flow(const FlowStart& flow, std::size_t number, int hosts, int prio
 }  // namespace
 
 Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-                       const MakeTransport& transport)
+                       const MakeTransport& transport, const Events& events)
     : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never) {
   require_possible(settings);
   make_ports();
+  if (!events.changes.empty()) {
+    failures_ = std::make_unique<Failures>(events, wiring);
+    recovery_ = std::make_unique<Recovery>(failures_->begins());
+  }
   make_ways(flows);
   transport_ = transport(frame());
   transport_->reserve(flows.size());
@@ -71,11 +75,7 @@ void Simulation::make_ports() {
   for (int i = 0; i < wiring_.ports(); ++i) {
     const End& end = wiring_.end(i);
     Port& port = ports_[static_cast<std::size_t>(i)];
-    const auto found =
-        std::find_if(speeds_.begin(), speeds_.end(), [&](const auto& s) { return s->gbps() == end.gbps; });
-    port.speed = found != speeds_.end()
-                     ? found->get()
-                     : speeds_.emplace_back(std::make_unique<Speed>(end.gbps, settings_.whole_ns)).get();
+    port.speed = port.rated = speed_of(end.gbps);
     port.delay = std::max<Time>(std::llround(end.delay_ns * nanosecond), 1);
     port.peer = static_cast<std::uint32_t>(end.peer);
     port.peer_port = static_cast<std::uint32_t>(end.peer_port);
@@ -87,6 +87,12 @@ void Simulation::make_ports() {
     lookahead_ = std::min(lookahead_, port.delay);
   }
   for (const Port& port : ports_) incoming_.push_back(&ports_[port.peer_port].wire);
+}
+
+const Speed* Simulation::speed_of(double gbps) {
+  const auto found = std::find_if(speeds_.begin(), speeds_.end(), [&](const auto& s) { return s->gbps() == gbps; });
+  if (found != speeds_.end()) return found->get();
+  return speeds_.emplace_back(std::make_unique<Speed>(gbps, settings_.whole_ns)).get();
 }
 
 // Bandwidth-delay products are those of the base RTT.
@@ -150,7 +156,10 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
     first_ports_.push_back(ways.data[0]);
     first_ports_.push_back(ways.acks[0]);
   }
-  if (!settings_.per_packet()) return;
+  if (settings_.per_packet() || failures_) make_forwarding(flows, routes);
+}
+
+void Simulation::make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes) {
   std::vector<Forwarding::Ends> ends;
   for (std::size_t i = 0; i < flows.size(); ++i)
     ends.push_back({static_cast<std::uint32_t>(flows[i].src), static_cast<std::uint32_t>(flows[i].dst),
@@ -225,21 +234,25 @@ void Simulation::fill_switches() {
 }
 
 // Until packets tell their RTTs, the largest base RTT counts.
+void Simulation::make_fair_rate(Port& port) const {
+  port.fair_rate.emplace(rcp_gains, port.speed->gbps() * 125, static_cast<double>(base_rtt_) / microsecond);
+}
+
 void Simulation::make_fair_rates() {
-  for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i) {
-    Port& port = ports_[static_cast<std::size_t>(i)];
-    port.fair_rate.emplace(rcp_gains, port.speed->gbps() * 125, static_cast<double>(base_rtt_) / microsecond);
-  }
+  for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i)
+    make_fair_rate(ports_[static_cast<std::size_t>(i)]);
 }
 
 // Rates and sizes of the header are in packets as it counts them; windows that it leaves open are the model's own.
 void Simulation::make_headers() {
   const Stamping& stamping = *transport_->header();
   headers_ = std::make_unique<Headers>(stamping, settings_.seed, flows_.size());
-  for (const Port& port : ports_) {
-    const double rate = port.speed->gbps() * 125 / stamping.packet_bytes;  // packets/µs
-    headers_->add(Model{}, rate, static_cast<double>(base_rtt_) / microsecond);
-  }
+  for (const Port& port : ports_)
+    headers_->add(Model{}, header_rate(port), static_cast<double>(base_rtt_) / microsecond);
+}
+
+double Simulation::header_rate(const Port& port) const {  // packets/µs
+  return port.speed->gbps() * 125 / transport_->header()->packet_bytes;
 }
 
 }  // namespace remy_plus::fabric

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
+from lcca.evaluation.fabric.events import EventModel, link_events, overlap
 from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
@@ -34,6 +35,8 @@ MOST_FLOWS = 10_000_000
 FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
+
+_WAYS = ("spraying", "entropies", "adaptive", "selective", "sleek")
 
 Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
 
@@ -100,6 +103,15 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
+        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow has
+            one way; each transport's own if left out.
+        entropies: how many there are, a power of two.
+        adaptive: switches send each packet to the port with the shortest queue in place of a hash.
+        selective: receivers reorder, and only what is lost is sent again, in place of go-back-N; if left out, where
+            packets are sprayed or the transport needs it.
+        sleek: packets far out of order say that those before them are lost (SLEEK); for switches that do not trim.
+        events: links that slow down, fail and come back.
+        convergence_us: so long after a link fails or comes back routing knows of it, if it still holds.
 
     Raises:
         ValidationError: keys that cannot be used, or that do not fit each other; `read_scenario` names file and line.
@@ -118,6 +130,20 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
+    spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
+    entropies: int = Field(default=64, ge=1, le=256)
+    adaptive: bool = False
+    selective: bool | None = None
+    sleek: bool = False
+    events: tuple[EventModel, ...] = ()
+    convergence_us: float = Field(default=100, ge=0, le=1e9)
+
+    @model_serializer(mode="wrap")
+    def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out events and ways of packets where there are none of their own."""
+        others = set() if self.events else {"events", "convergence_us"}
+        others |= {key for key in _WAYS if getattr(self, key) == type(self).model_fields[key].default}
+        return {key: value for key, value in content(self).items() if key not in others}
 
     @field_validator("preset")
     @classmethod
@@ -136,7 +162,7 @@ class FabricScenario(Model):
             dense = any(part.dense for _, part in self.parts)
             if problem := self.topology.size.problem(dense):
                 raise InputError(problem)
-            fabric = self.fabric
+            fabric = self._built
         except InputError as error:
             raise_problems("scenario", [problem_at(("topology",), str(error).removeprefix("topology: "))])
             raise
@@ -150,6 +176,8 @@ class FabricScenario(Model):
             yield ("mtu_bytes",), text
         if text := self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes):
             yield ("switch", self.switch.buffer_key), text
+        if self.entropies & (self.entropies - 1):
+            yield ("entropies",), f"must be a power of two, got {self.entropies}"
         if self.duration_us is None and not self.workload.ends:
             yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
@@ -159,7 +187,18 @@ class FabricScenario(Model):
                 yield (*keys, "priority"), few_classes(part.priority, self.switch.classes)
             if part.priority and self.switch.class_bytes is not None:
                 yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
+        yield from self._problems_of_events(fabric)
         yield from self._problems_of_workload(fabric)
+
+    def _problems_of_events(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
+        for number, each in enumerate(self.events):
+            if misfit := each.problem(fabric, self.end_ns / 1000):
+                keys, text = misfit
+                yield ("events", number, *keys), text
+                return
+        if found := overlap(self.events, fabric):
+            keys, text = found
+            yield ("events", *keys), text
 
     def _problems_of_workload(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
         if misfit := self.workload.problem(fabric):
@@ -182,7 +221,13 @@ class FabricScenario(Model):
 
     @cached_property
     def fabric(self) -> FabricTopology:
-        """The topology, built."""
+        """The topology, built, with what happens to its links."""
+        if not self.events:
+            return self._built
+        return replace(self._built, events=link_events(self.events, self.convergence_us, self._built))
+
+    @cached_property
+    def _built(self) -> FabricTopology:
         return self.topology.build()
 
     @property
@@ -218,7 +263,13 @@ class FabricScenario(Model):
     def settings(self) -> FabricSettings:
         """Return the engine's settings."""
         packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
-        return settings(self.preset, **packets, **self.switch.settings())
+        return settings(self.preset, **packets, **self.switch.settings(), **self._ways())
+
+    def _ways(self) -> dict[str, Any]:
+        """Return the settings of ways that this scenario has of its own."""
+        own = {key: value for key in _WAYS if (value := getattr(self, key)) != type(self).model_fields[key].default}
+        sprays = self.adaptive or self.spraying not in (None, "flow")
+        return ({"selective": True} if sprays else {}) | own
 
     def horizon_ns(self, flows: FabricFlows) -> float:
         """Return when a trial with these flows ends at the latest.

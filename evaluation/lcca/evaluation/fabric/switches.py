@@ -75,7 +75,11 @@ class SwitchModel(Model):
             (as hosts set code points); the workload's `priority` if left out.
         ack_priority: the class of ACKs; that of their data if left out (HPCC's simulator can put them first).
         marker: which packets are marked; each transport's own if left out.
-        mark_at: where a packet is marked: as it leaves the queue or as it joins it.
+        mark_at: where a packet is marked: as it leaves the queue, as it joins it or, with `queue_bdps`, as its last bit
+            is sent.
+        queue_bdps: in place of a shared buffer and PFC: the data of each port wait in a queue of its own of so many
+            bandwidth-delay products; above it a fair coin picks the packet that comes or the newest that waits.
+        trim_bytes: with `queue_bdps`: what is left of the picked one, which goes before data; 0 drops it.
     """
 
     units: ClassVar[Mapping[str, str]] = {"buffer_bytes_per_port": "bytes", "class_bytes": "bytes"}
@@ -89,13 +93,17 @@ class SwitchModel(Model):
     class_bytes: float | None = Field(default=None, gt=0)
     ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
-    mark_at: Literal["dequeue", "enqueue"] = "dequeue"
+    mark_at: Literal["dequeue", "enqueue", "sent"] = "dequeue"
+    queue_bdps: float | None = Field(default=None, gt=0, le=1e6)
+    trim_bytes: int = Field(default=64, ge=0, le=1500)
 
     @model_serializer(mode="wrap")
     def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out the buffer that does not count, and classes where there are none of their own."""
         others = {"buffer_bytes", "buffer_bytes_per_port"} - {self.buffer_key}
         others |= {key for key in ("priorities", "class_bytes") if getattr(self, key) is None}
+        own = {"queue_bdps", "trim_bytes"}
+        others |= own if self.queue_bdps is None else {"buffer_bytes", "pfc", "alpha", "headroom_delays"}
         return {key: value for key, value in content(self).items() if key not in others}
 
     @model_validator(mode="after")
@@ -106,8 +114,21 @@ class SwitchModel(Model):
         return self
 
     @model_validator(mode="after")
+    def _has_one_kind_of_queue(self) -> SwitchModel:
+        shared = {"buffer_bytes", "buffer_bytes_per_port", "alpha", "headroom_delays"} & self.model_fields_set
+        shared |= {"pfc"} if self.pfc and "pfc" in self.model_fields_set else set()
+        if self.queue_bdps is not None and shared:
+            text = f"excludes {min(shared)}, which is of a shared buffer: leave one of them out"
+            raise_problems("switch", [problem_at(("queue_bdps",), text)])
+        if self.queue_bdps is None and (wrong := {"trim_bytes"} & self.model_fields_set):
+            raise_problems("switch", [problem_at((min(wrong),), "needs queue_bdps: shared buffers drop, or pause")])
+        if self.queue_bdps is None and self.mark_at == "sent":
+            raise_problems("switch", [problem_at(("mark_at",), "sent needs queue_bdps; try dequeue")])
+        return self
+
+    @model_validator(mode="after")
     def _asked_where_it_can_be(self) -> SwitchModel:
-        if self.marker and self.mark_at not in MARKERS[self.marker.kind].at:
+        if self.marker and self.mark_at.replace("sent", "dequeue") not in MARKERS[self.marker.kind].at:
             where = " or ".join(MARKERS[self.marker.kind].at)
             raise_problems("switch", [problem_at(("mark_at",), f"{self.marker.kind} marks at {where} only")])
         return self
@@ -144,8 +165,16 @@ class SwitchModel(Model):
             "priorities": self.priorities,
             "ack_priority": self.ack_priority,
             "marker": self.marker and self.marker.build(),
-            "mark_at_dequeue": self.mark_at == "dequeue",
+            "mark_at_dequeue": self.mark_at != "enqueue",
+            **self._own_queues(),
         }
+
+    def _own_queues(self) -> dict[str, Any]:
+        """Return the settings of queues of their own; nothing where buffers are shared, or as the preset says."""
+        if self.queue_bdps is None:
+            return {}
+        own = {"queue_bdps": self.queue_bdps, "trim_bytes": self.trim_bytes, "lossless": False}
+        return own | ({"mark_when_sent": True} if self.mark_at == "sent" else {})
 
     def buffers(self, topology: FabricTopology) -> NDArray[np.float64]:
         """Return the bytes that each switch has for all of its ports, headroom apart, (switches,)."""
@@ -167,7 +196,7 @@ class SwitchModel(Model):
             frame_bytes: of a full frame.
             classes: of the transport; those of flows if left out.
         """
-        if not self.pfc:
+        if not self.pfc or self.queue_bdps is not None:
             return ""
         classes = classes or self.classes
         frames = HEADROOM_FRAMES * (frame_bytes + _core.FABRIC_MOST_TELEMETRY_BYTES) if self.headroom_delays else 0

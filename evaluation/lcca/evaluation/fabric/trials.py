@@ -248,12 +248,14 @@ def _unpacked(packed: bytes) -> dict[str, Any]:
 
 
 def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
-    """Check that scenarios have rounds if a utility scores rounds.
+    """Check that scenarios have rounds if a utility scores rounds, and events if it scores recoveries.
 
     Raises:
         InputError: one has none.
     """
     for each in scenarios:
+        if utility.of.needs == "events" and not each.events:
+            raise InputError(f"{utility.name}: {each.name} has no events; give it some, in which links fail")
         if utility.of.needs == "rounds" and not each.has_rounds:
             raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
 
@@ -278,7 +280,7 @@ def require_runs(scenario: FabricScenario, name: str, engine: FabricEngine, util
     scenario.require_fits(engine, name)
     if not engine.ideal:
         return
-    require_fluid(engine, scenario.has_rounds, scenario.classed)
+    require_fluid(engine, scenario.has_rounds, scenario.classed, bool(scenario.events))
     if utility.of.needs == "ports":
         raise InputError(f"{utility.name}: scores ports, which {name} has not: it is an ideal; leave it out")
 

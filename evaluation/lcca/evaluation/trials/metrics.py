@@ -24,7 +24,7 @@ View = Literal["evaluate", "compare", "campaign", "report", "study"]
 compared on every network; in a table of many policies, as of a campaign or of ACC's tests; in a campaign's report; and
 in a study's answers."""
 
-Needs = Literal["flows", "rounds", "ports", "sizes"]
+Needs = Literal["flows", "rounds", "ports", "events", "sizes"]
 """What a trial on a fabric must tell; `sizes` are those of flows as a tuner's monitor sees them."""
 
 
@@ -220,6 +220,17 @@ def _retransmissions(trial: Outcome) -> int:
     return int(trial.record["retransmitted_packets"])
 
 
+def _recovery_us(trial: Outcome) -> float:
+    """Return the mean over events of the time until delivery is back, at least; NaN where none began."""
+    took, so_far = trial.record["event_recovery_ns"], trial.record["end_ns"] - trial.record["event_ns"]
+    begun = ~np.isnan(took)
+    return float(np.minimum(took, so_far)[begun].mean()) / 1000 if begun.any() else math.nan
+
+
+def _lost_packets(trial: Outcome) -> int:
+    return int(trial.record["event_lost_packets"].sum())
+
+
 ALL = "evaluate campaign report study"
 
 FABRIC_TRIALS: dict[str, Metric] = (
@@ -251,6 +262,12 @@ FABRIC_TRIALS: dict[str, Metric] = (
         needs="ports",
     )
     | _table(
+        Metric("recovery_us", "recovery", _recovery_us, "less", "evaluate study", "µs", digits=1),
+        Metric("lost_packets", "lost to failures", _lost_packets, "less", "evaluate", digits=0),
+        needs="events",
+        in_summary=False,
+    )
+    | _table(
         Metric("busiest_port_gbps", "busiest port", _busiest_gbps, "more", unit="Gb/s"),
         Metric("delivered_gbps", "delivered", _delivered_gbps, "more", unit="Gb/s"),
         Metric("jain_index", "Jain's index", _jain_index, "more"),
@@ -266,7 +283,8 @@ FABRIC_TRIALS: dict[str, Metric] = (
 Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean and
 of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
 retransmissions (packets) are sums over all ports; data packets are those that hosts received. The busiest port counts
-data with headers, and again what is sent again; what is delivered is payload, once, of unfinished flows too.
+data with headers, and again what is sent again; what is delivered is payload, once, of unfinished flows too. The
+recovery is the mean over events, of those without one until the end of the trial; packets lost to failures are data.
 """
 
 
@@ -276,6 +294,7 @@ def of_fabric_trial(trial: Outcome) -> dict[str, float | int]:
         "flows": True,
         "rounds": not trial.rounds.empty,
         "ports": "port_node" in trial.record,
+        "events": "event_ns" in trial.record,
         "sizes": "told_elephant_share" in trial.record,
     }
     return {each.name: each.compute(trial) for each in FABRIC_TRIALS.values() if has[each.needs]}

@@ -26,6 +26,10 @@ WORST_BITS = -20.0
 """No flow or trial counts as less: a slowdown of a million, a time of 1,000 s, a queue of 1.6 GB."""
 
 
+RECOVERY_LOOKS_US = 10.0
+"""Between two looks at what is delivered after an event (`remy-plus/include/remy_plus/fabric/events/recovery.hpp`)."""
+
+
 @dataclass(frozen=True)
 class Ratio(ABC):
     """A utility that scores trials on a fabric, some of them those on networks too.
@@ -216,6 +220,24 @@ class RoundTime(OfTrial):
 
     of: ClassVar[Metric] = FABRIC_TRIALS["round_mean_us"]
     said: ClassVar[dict[str, str]] = {"rounds": "mean"}
+
+
+class Recovery(OfTrial):
+    """Delivery that is soon back after an event, in the mean over events.
+
+    The score is −log2 of 1 + recovery / 10 µs, the time between two looks: 0 bits where delivery never fell behind.
+    """
+
+    of: ClassVar[Metric] = FABRIC_TRIALS["recovery_us"]
+    said: ClassVar[dict[str, str]] = {"recovery": "mean"}
+
+    def score_fabric(self, found: Outcome) -> float:
+        """Return the score of a trial on a fabric, in bits; NaN where no event began."""
+        return self.bits(1 + self.of.compute(found) / RECOVERY_LOOKS_US)
+
+    def measured(self, bits: float) -> float:
+        """Return the recovery that has a score."""
+        return (super().measured(bits) - 1) * RECOVERY_LOOKS_US
 
 
 def delivered_gbps(trial: Outcome) -> float:

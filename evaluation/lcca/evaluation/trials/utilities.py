@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.evaluation.trials.layout import CONFIG
-from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, RoundTime, Slowdown, Throughput
+from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, Recovery, RoundTime, Slowdown, Throughput
 from lcca.evaluation.trials.throughput_delay import (
     FLOOR_THROUGHPUT,
     REFERENCE_DELAY_US,
@@ -64,6 +64,7 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             Queue("queue-p99", 0.99),
             RoundTime("rounds"),
             Throughput("throughput"),
+            Recovery("recovery"),
         )
     }
 )

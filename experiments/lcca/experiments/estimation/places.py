@@ -109,7 +109,7 @@ def require_stand_in(policy: str, scenario: FabricScenario) -> None:
         InputError: they cannot; or the policy cannot be.
     """
     engine = engine_of(resolve(policy, "fabric").policy, scenario.settings())
-    require_fluid(engine, scenario.has_rounds, scenario.switch.classes > 1)
+    require_fluid(engine, scenario.has_rounds, scenario.switch.classes > 1, bool(scenario.events))
 
 
 def is_ideal(policy: str, scenario: FabricScenario) -> bool:
@@ -224,6 +224,7 @@ class OnFabric(Measured):
         self.named, self.utility = {"scenario": scenario.name}, self.space.utility(utility)
         require_told(simulator, self.utility)
         known = {"flows", *(("rounds",) if scenario.has_rounds else ()), *(("ports",) if self.whole else ())}
+        known |= {"events"} if scenario.events else set()
         names = [each.name for each in FABRIC_TRIALS.values() if each.needs in known]
         self.metrics = (*FLOWS, SCORE.name, *names, *((QUEUE_ABOVE,) if self.whole else ()))
 

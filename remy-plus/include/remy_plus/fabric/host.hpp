@@ -22,6 +22,8 @@ class Host {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
+  Nic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
@@ -59,7 +61,7 @@ class Host {
 
   void receive(const Packet& packet, int in) {
     if (is_pfc(packet))
-      nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+      nic(in).hear(packet);
     else if (packet.kind == Kind::data)
       receive_data(packet);
     else if (packet.kind == Kind::trimmed)
@@ -71,14 +73,12 @@ class Host {
  private:
   using Due = std::pair<Time, std::uint32_t>;
 
-  Nic<several>& nic_of(std::uint32_t flow, int direction) {
-    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
-  }
+  Nic<several>& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
     Nic<several>& nic = nic_of(number, 0);
-    flow.line_gbps = flow.gbps = nic.port().speed->gbps();
+    flow.line_gbps = flow.gbps = nic.port().rated->gbps();
     flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
     if (around_.settings.retransmit_after > 0) arm(number, flow.start + around_.settings.retransmit_after);
@@ -139,7 +139,7 @@ class Host {
       ack.bytes = around_.headers->returned(ack);
     if (data.marked) ack.marked = notice(data);
     if (flow.expected == flow.packets) marked_.forget(data.flow);
-    nic_of(data.flow, 1).acknowledge(ack);
+    nic_of(data.flow, 1).push_control(ack);
   }
 
   // What is left of the packet that is expected says at once that it is lost.
@@ -152,7 +152,7 @@ class Host {
     nack.bytes = static_cast<std::uint16_t>(around_.settings.ack_bytes);
     nack.kind = Kind::nack;
     nack.marked = 0;
-    nic_of(trimmed.flow, 1).acknowledge(nack);
+    nic_of(trimmed.flow, 1).push_control(nack);
   }
 
   // Of a packet with a mark: what its ACK says.

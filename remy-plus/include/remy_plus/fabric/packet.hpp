@@ -65,6 +65,7 @@ struct Stamp {
 struct Stack {
   std::array<Stamp, most_stamps> stamps;
   std::uint32_t count = 0;
+  std::uint32_t way = 0;  // a hash of the ports that wrote
   Time sent_at = 0;
 };
 

@@ -18,6 +18,7 @@ namespace remy_plus::fabric {
 
 struct PortCounts {
   std::uint64_t data_packets = 0, data_bytes = 0, ack_packets = 0, marked_packets = 0, drops = 0, trims = 0;
+  std::uint64_t lost = 0;         // data packets, by failures of links
   std::uint64_t most_queued = 0;  // bytes
   std::uint64_t pauses_sent = 0, pauses_received = 0;
   double queue_area = 0;  // bytes · ps
@@ -45,10 +46,11 @@ struct Lane {
 struct Port : Lane {
   Ring<Packet> wire;    // on the link: the peer takes them off
   Ring<Packet> frames;  // PFC's, before all others and never paused
-  Time free_at = 0;     // when the link has sent the last bit
+  Time free_at = 0;     // when the link has sent the last bit; never: it is down
   Time delay = 0;
   const Speed* speed = nullptr;
-  Time changed = 0;  // when `queued`, which is of all classes, last changed
+  const Speed* rated = nullptr;  // the speed of the link as it was built
+  Time changed = 0;              // when `queued`, which is of all classes, last changed
   std::int64_t level = std::numeric_limits<std::int64_t>::max();  // bytes
   Time crossed = never;                                           // when more than that was queued for the first time
   std::uint32_t peer = 0;                                         // node
@@ -102,6 +104,14 @@ struct Port : Lane {
     lane.paused = false;
     free_at = std::max(free_at, now);
   }
+
+  // The link is down: pauses by the peer are over.
+  void fail(Time now) {
+    if (paused) resume(*this, now);
+    for (Lane& lane : lanes)
+      if (lane.paused) resume(lane, now);
+    free_at = never;
+  }
 };
 
 // The classes of a port, known as the code is compiled to be one or several.
@@ -145,12 +155,21 @@ struct Lanes {
   static Packet pop(Port& port, Lane& lane, Time now) {
     const Packet packet = lane.queue.front();
     lane.queue.pop();
-    port.queue_changes(now, -packet.bytes);
-    count(port, lane, -packet.bytes, -1);
+    taken(port, lane, packet, now);
+    return packet;
+  }
+  static Packet pop_newest(Port& port, Lane& lane, Time now) {
+    const Packet packet = lane.queue.take_back();
+    taken(port, lane, packet, now);
     return packet;
   }
 
  private:
+  static void taken(Port& port, Lane& lane, const Packet& packet, Time now) {
+    port.queue_changes(now, -packet.bytes);
+    count(port, lane, -packet.bytes, -1);
+  }
+
   static Time next_start(const Port& port, const Lane& lane) {
     return lane.queue.empty() || lane.paused ? never : std::max(port.free_at, lane.queue.front().time);
   }

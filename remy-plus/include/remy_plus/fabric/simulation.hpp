@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "remy_plus/fabric/events/failures.hpp"
+#include "remy_plus/fabric/events/recovery.hpp"
 #include "remy_plus/fabric/forwarding.hpp"
 #include "remy_plus/fabric/nodes.hpp"
 #include "remy_plus/fabric/settings.hpp"
@@ -48,7 +50,7 @@ class Simulation {
 
   // Throws std::invalid_argument where something cannot be.
   Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-             const MakeTransport& transport);
+             const MakeTransport& transport, const Events& events = {});
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -74,6 +76,8 @@ class Simulation {
   const std::vector<Port>& ports() const { return ports_; }
   const Transport& transport() const { return *transport_; }
   Transport& transport() { return *transport_; }
+  const Failures* failures() const { return failures_.get(); }  // null: nothing happens to links
+  const Recovery* recovery() const { return recovery_.get(); }
   std::uint64_t retransmitted() const { return retransmitted_; }
   const Counts& counts() const { return counts_; }
   Time now() const { return now_; }
@@ -102,6 +106,7 @@ class Simulation {
   };
 
   void make_ports();
+  const Speed* speed_of(double gbps);
   void make_headroom();
   void make_markers();
   void make_queues();
@@ -112,12 +117,15 @@ class Simulation {
     return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
   }
   void make_ways(const std::vector<FlowStart>& flows);
+  void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes(const std::vector<FlowStart>& flows);
   void fill_hosts(const std::vector<FlowStart>& flows);
   void fill_switches();
+  void make_fair_rate(Port& port) const;
   void make_fair_rates();
   void make_headers();
+  double header_rate(const Port& port) const;
   Time longest_rtt(const Routes& routes) const;
   Time plain_ideal(const Flow& flow, const Ways& ways) const;
   // With so many bytes around a payload, and in an ACK.
@@ -126,6 +134,8 @@ class Simulation {
   Frame frame() const;
 
   Time earliest() const;
+  // Of flows whose start is known, whether any begins later.
+  bool more_begin(Time now) const;
   // Whether nothing will ever be delivered but by a timer, and timers have tried for long.
   bool stuck(Time now) const;
   void require_watch(const Watch& watch) const;
@@ -135,11 +145,31 @@ class Simulation {
   struct Looks {
     const Watch& watch;
     const Controller& controller;
+    const Recovery* recovery;  // null: nothing happens to links
+    const Failures* failures;
     Time sample, act;
 
-    Time next() const { return std::min(sample, act); }
+    Time next() const {
+      const Time found = std::min(sample, act);
+      return failures ? std::min({found, recovery->next(), failures->next()}) : found;
+    }
   };
   void look(Looks& looks);
+
+  // --- what happens to links
+
+  // All that is due now: first to links, then to routes.
+  void change_links(Time now);
+  void change_end(int port, double gbps, Time now);
+  void fail(int port, Time now);
+  void repair(int port, Time now);
+  void set_speed(int port, double gbps);
+  // What is on the link is no more.
+  void clear_wire(int port);
+  // A packet that has come in by a port has no way, or that way is down.
+  void lose(const Packet& packet, int in, int node);
+  void count_lost(int port, int by, std::uint64_t packets);
+
   void run_window(Time begin, Time end, Looks& looks);
   // `first`: the number of the first of these nodes.
   template <class Those>
@@ -158,11 +188,22 @@ class Simulation {
   // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
   // comes.
   Time gather(int node, Time begin, Time end);
+  // Below 0: it has none that carries.
   int next_port(const Packet& packet, int node) const {
+    if (forwarding_) [[unlikely]] {
+      const int out = way(packet, node);
+      return out >= 0 && failures_ && failures_->down(out) ? -1 : out;
+    }
+    return given_port(packet);
+  }
+  int given_port(const Packet& packet) const {
     const Ways& ways = ways_[packet.flow];
-    if (forwarding_ && !ways.fixed) [[unlikely]]
-      return forwarding_->next(packet, node);
     return goes_back(packet) ? ways.acks[packet.hop] : ways.data[packet.hop];
+  }
+  // As routing has it; below 0: none, or the packet has crossed as many links as it may.
+  int way(const Packet& packet, int node) const {
+    if (packet.hop >= most_hops) return -1;
+    return ways_[packet.flow].fixed ? given_port(packet) : forwarding_->next(packet, node);
   }
 
   const Wiring& wiring_;
@@ -189,6 +230,8 @@ class Simulation {
   std::unique_ptr<Surroundings> around_;
   std::unique_ptr<Hosting> hosting_;
   std::unique_ptr<Forwarding> forwarding_;  // null: every flow has one way
+  std::unique_ptr<Failures> failures_;
+  std::unique_ptr<Recovery> recovery_;
   AnyHosts hosts_;
   AnySwitches switches_;
   std::vector<std::uint64_t> keys_;

@@ -67,6 +67,14 @@ class Hop {
     for (const StampedField& field : stamping.fields) add_meters(field, model, rtt);
   }
 
+  // The same hop at a link of another rate: what it measures begins anew, and it goes on counting.
+  Hop at_rate(const Model& model, double rate) const {
+    Hop made(*stamping_, model, rate, rtt_, by_packets_);
+    made.flows_ = flows_;
+    made.sent_bytes_ = sent_bytes_;
+    return made;
+  }
+
   void join() { ++flows_; }
   void leave() { --flows_; }
   // Whether it makes something of what packets say of their senders.

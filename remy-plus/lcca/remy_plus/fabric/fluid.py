@@ -33,13 +33,14 @@ DIGITS = 3
 """Of a time in ns that mean something: the engine counts ps."""
 
 
-def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
+def require_fluid(engine: FabricEngine, rounds: bool, classes: bool, events: bool) -> None:
     """Check that fluids can stand in for the whole fabric, or be the ideal there; `SRPT` needs no classes.
 
     Args:
         engine: what flows run under.
         rounds: whether any flow waits for a round.
         classes: whether flows have several classes of traffic.
+        events: whether links fail or slow down.
 
     Raises:
         InputError: they cannot; says why and what to do.
@@ -49,6 +50,7 @@ def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
         "a tuner, which looks at all ports": engine.tuner is not None,
         "rounds, which begin after one another": rounds,
         "several classes of traffic": classes and engine.transport != SRPT,
+        "events, in which links fail or slow down": events,
     }
     if wrong := next((text for text, holds in problems.items() if holds), None):
         whose, advice = (engine.transport, "leave it out") if engine.ideal else (f"simulator {FLUID}", f"use {FABRIC}")
@@ -68,7 +70,7 @@ def run_fluid(
     Raises:
         InputError: fluids cannot stand in for the fabric here, or as `FabricEngine.run`.
     """
-    require_fluid(engine, flows.waits, bool(flows.priority.any()))
+    require_fluid(engine, flows.waits, bool(flows.priority.any()), topology.events is not None)
     lone = replace(engine, transport="window") if engine.ideal else engine
     plain = lone.run(topology, flows, seed, horizon_ns=0.0)  # ends before it begins: routes and ideal times
     start = flows.start_ns

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, require
+from lcca.remy_plus.fabric.events import LinkEvents
 
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.tables import RowProblem
@@ -40,9 +41,11 @@ class FabricTopology:
         gbps: (links,) rate in each direction, Gb/s.
         delay_ns: (links,) propagation in each direction, ns.
         gbps_back: (links,) rate from b to a where it differs; as the other way if left out.
+        events: what happens to links during a run.
 
     Raises:
-        InputError: a link that cannot be, or hosts without a path; names the link.
+        InputError: a link that cannot be, or hosts without a path, or an event of a link that there is not; names the
+            link.
     """
 
     hosts: int
@@ -52,6 +55,7 @@ class FabricTopology:
     gbps: Floats
     delay_ns: Floats
     gbps_back: Floats | None = None
+    events: LinkEvents | None = None
 
     def __post_init__(self) -> None:
         """Check the links, then what they connect."""
@@ -67,6 +71,8 @@ class FabricTopology:
             raise InputError(f"topology: link {row} ({self.a[row]}–{self.b[row]}): {column}: {text}")
         if problem := connection_problem(self):
             raise InputError(f"topology: {problem}")
+        for each in self.events.changes if self.events else ():
+            require(self.link_between(each.a, each.b), f"topology: nodes {each.a} and {each.b} have no link to change")
 
     @property
     def nodes(self) -> int:
@@ -93,6 +99,12 @@ class FabricTopology:
         node, peer = np.append(self.a, self.b), np.append(self.b, self.a)
         order = np.lexsort((peer, node))
         return node[order], peer[order], self.end_gbps[order]
+
+    @cached_property
+    def port_numbers(self) -> dict[tuple[int, int], int]:
+        """The place of every port among them, by its node and peer."""
+        node, peer, _ = self.ports
+        return {ends: number for number, ends in enumerate(zip(node.tolist(), peer.tolist(), strict=True))}
 
     @cached_property
     def tier(self) -> NDArray[np.int8]:

@@ -160,6 +160,7 @@ _RCCC = {
     "first_bdps": _FIRST,
     "quantum_bytes": Knob(256, "bytes", "unit of credit", limits=FROM_1),
     "grant_quanta": Knob(64, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
+    "asks": Knob(1, "", "senders without credit and packets under way ask again; 0 as uet-htsim", limits=FLAG),
     "credit_rate": Knob(0.99, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 
@@ -357,7 +358,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "uet",
             "Handley et al., SIGCOMM 2017; facts of csg-htsim @841d9e7",
             {
-                "first_packets": Knob(15, "packets", "sent before the receiver pulls", search=around(2, 128)),
+                "first_bdps": replace(_FIRST, default=1.25, meaning="sent before the receiver pulls"),
                 "credit_rate": _RCCC["credit_rate"],
                 "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
             },

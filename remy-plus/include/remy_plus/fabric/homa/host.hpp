@@ -28,6 +28,8 @@ class HomaHost {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
+  HomaNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
@@ -109,7 +111,7 @@ class HomaHost {
     packet.extra = extra;
     packet.time = now;
     packet.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
-    nic_of(flow, goes_back(packet)).control(packet);
+    nic_of(flow, goes_back(packet)).push_control(packet);
   }
 
   // --- timers: one entry for an end of a message is enough

@@ -13,13 +13,12 @@
 namespace remy_plus::fabric {
 
 template <bool several>
-class HomaNic {
+class HomaNic : public LinkEnd<several> {
+  using Base = LinkEnd<several>;
+
  public:
   HomaNic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : port_(port), around_(around), hosting_(hosting), homa_(static_cast<Homa&>(hosting.transport)) {}
-
-  Time next() const { return next_; }
-  Port& port() { return port_; }
+      : Base(port, around), hosting_(hosting), homa_(static_cast<Homa&>(hosting.transport)) {}
 
   // May be sent from, or more than before.
   void offer(std::uint32_t flow, Time now) {
@@ -35,26 +34,12 @@ class HomaNic {
     senders_.erase(std::remove(senders_.begin(), senders_.end(), flow), senders_.end());
   }
 
-  void control(const Packet& packet) {
-    Own::push(port_, Own::of(port_, 0), packet);
-    wake(packet.time);
-  }
-
-  void hear(const Packet& frame) {
-    Lane& lane = Own::of(port_, frame.priority);
-    if (frame.kind == Kind::pause) return port_.pause(lane, frame.time);
-    port_.resume(lane, frame.time);
-    wake(frame.time);
-  }
-
   // At next(): sends what is due, if anything is.
   void send(Time now) {
     next_ = never;
     Lane& lane = Own::of(port_, 0);
     if (!lane.queue.empty() && !lane.paused) {
-      Packet packet = Own::pop(port_, lane, now);
-      ++port_.counts.ack_packets;
-      put_on_wire(packet, now);
+      send_control(lane, now);
     } else if (!send_data(now)) {
       return;
     }
@@ -62,14 +47,13 @@ class HomaNic {
   }
 
  private:
-  using Own = Lanes<several>;
+  using Base::around_, Base::next_, Base::port_, Base::put_on_wire, Base::send_control, Base::wake;
+  using typename Base::Own;
 
   struct Left {
     std::uint64_t bytes;
     std::uint32_t packets;  // that may be sent now
   };
-
-  void wake(Time now) { next_ = std::min(next_, std::max(now, port_.free_at)); }
 
   // Bytes that are sent again count as full packets.
   Left left(std::uint32_t number) const {
@@ -99,8 +83,7 @@ class HomaNic {
       if (left(number).packets == 0) {
         senders_.erase(senders_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
-        for (; i + 1 < senders_.size() && longer(senders_[i + 1], number); ++i)
-          std::swap(senders_[i], senders_[i + 1]);
+        for (; i + 1 < senders_.size() && longer(senders_[i + 1], number); ++i) std::swap(senders_[i], senders_[i + 1]);
       }
       return true;
     }
@@ -139,21 +122,9 @@ class HomaNic {
     return static_cast<std::uint8_t>(mix64(key ^ mix64(draw + 1)) % static_cast<std::uint64_t>(settings.entropies));
   }
 
-  void put_on_wire(Packet& packet, Time start) {
-    port_.free_at = start + port_.speed->of(packet.bytes);
-    packet.time = port_.free_at + port_.delay;
-    packet.hop = 1;
-    port_.wire.push(packet);
-    Time& next = around_.next[port_.peer];
-    next = std::min(next, packet.time);
-  }
-
-  Port& port_;
-  const Surroundings& around_;
   const Hosting& hosting_;
   Homa& homa_;
   std::vector<std::uint32_t> senders_;  // flows that may send, those with the most bytes left first
-  Time next_ = never;                   // when something may be sent
 };
 
 }  // namespace remy_plus::fabric

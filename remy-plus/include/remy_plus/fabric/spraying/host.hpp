@@ -28,6 +28,8 @@ class SelectiveHost {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
+  SprayNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
@@ -81,7 +83,7 @@ class SelectiveHost {
       case Kind::grant:
         return receive_grant(packet);
       default:
-        nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+        nic(in).hear(packet);
     }
   }
 
@@ -91,15 +93,13 @@ class SelectiveHost {
 
   const Uet* uet() const { return hosting_.uet; }
   bool grants() const { return uet() && (uet()->parameters().credit || uet()->parameters().pulls); }
-  Nic& nic_of(std::uint32_t flow, int direction) {
-    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
-  }
+  Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
     Sprayed& own = hosting_.sprayed[number];
     Nic& nic = nic_of(number, 0);
-    flow.line_gbps = flow.gbps = nic.port().speed->gbps();
+    flow.line_gbps = flow.gbps = nic.port().rated->gbps();
     flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
@@ -149,6 +149,7 @@ class SelectiveHost {
       request(number, flow, own, nic_of(number, 0), now);
     }
     if (own.probe_at != never) arm(number, own.probe_at);
+    ask_if_dry(number, flow, own, nic_of(number, 0), now);
     std::uint32_t oldest;
     while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
       time_out(number, flow, own, oldest, now);
@@ -173,13 +174,23 @@ class SelectiveHost {
     if (uet() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
   }
 
+  // A sender whose packets have all arrived or are lost and that has no credit left would wait until its receiver has
+  // nobody else to serve: it asks again.
+  void ask_if_dry(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
+    if (!grants() || !uet()->parameters().asks || own.unsent + own.lost == 0) return;
+    if (own.credit.bytes > 0 || own.bytes_under_way > 0) return;
+    const Time again = own.requested + hosting_.base_rtt;
+    if (again <= now) request(number, flow, own, nic, now);
+    arm(number, std::max(again, now + hosting_.base_rtt));
+  }
+
   // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
     if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
-    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
-    nic.answer(packet);
+    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number, !uet()->parameters().asks));
+    nic.push_control(packet);
   }
 
   // --- the receiver
@@ -229,7 +240,7 @@ class SelectiveHost {
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
     if (around_.headers) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
-    nic_of(data.flow, 1).answer(ack);
+    nic_of(data.flow, 1).push_control(ack);
   }
 
   Packet answer(const Packet& data, Kind kind, int bytes) const {
@@ -253,7 +264,7 @@ class SelectiveHost {
       data.flags |= wants_ack;
       return acknowledge_bare(data, no_packet, flow, own);
     }
-    nic_of(trimmed.flow, 1).answer(nack);
+    nic_of(trimmed.flow, 1).push_control(nack);
   }
 
   // An ACK for what brought no telemetry.
@@ -265,7 +276,7 @@ class SelectiveHost {
     (*around_.reports)[ack.number] = {
         flow.expected,    answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived};
-    nic_of(packet.flow, 1).answer(ack);
+    nic_of(packet.flow, 1).push_control(ack);
   }
 
   void receive_request(const Packet& packet) {
@@ -290,7 +301,7 @@ class SelectiveHost {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
           packet.number = static_cast<std::uint32_t>(granting.granted);
           packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
-          nic.answer(packet);
+          nic.push_control(packet);
         });
   }
 
@@ -327,6 +338,7 @@ class SelectiveHost {
     arm(packet.flow, flow);
     if (own.probe_at != never) arm(packet.flow, own.probe_at);
     nic_of(packet.flow, 0).ready(packet.flow, now);
+    ask_if_dry(packet.flow, flow, own, nic_of(packet.flow, 0), now);
   }
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
@@ -394,6 +406,7 @@ class SelectiveHost {
     own.bytes_under_way -= sent.bytes;
     own.lose(nack.number);
     nic_of(nack.flow, 0).ready(nack.flow, nack.time);
+    ask_if_dry(nack.flow, flow, own, nic_of(nack.flow, 0), nack.time);
   }
 
   void receive_grant(const Packet& grant) {

@@ -27,6 +27,21 @@ class Departures {
   Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings, last - first) {}
 
+  // The link of a port has failed: what waits for it is lost, and neither end waits for the other. Returns how many
+  // data packets are lost. All that was due before `now` has left.
+  std::uint64_t fail(int number, Time now) {
+    Port& from = port(number);
+    std::uint64_t lost = 0;
+    if constexpr (several) {
+      for (Lane& lane : from.lanes) lost += fail(from, lane, now);
+    } else {
+      lost = fail(from, from, now);
+    }
+    while (!from.frames.empty()) from.frames.pop();
+    from.fail(now);
+    return lost;
+  }
+
   // Bytes that wait at a port now.
   std::int64_t backlog(int out, Time now) {
     depart_until(port(out), now - 1);
@@ -102,6 +117,19 @@ class Departures {
     if constexpr (headers) around_.headers->leave(packet, start, from, index(from));
     from.sent += packet.bytes;
     put_on_wire(packet, from, start);
+  }
+
+  std::uint64_t fail(Port& from, Lane& lane, Time now) {
+    if (lane.pausing) --pausing_;
+    lane.pausing = false;
+    std::uint64_t lost = 0;
+    while (!lane.queue.empty()) {
+      const Packet packet = Own::pop(from, lane, now);
+      release(packet, now);
+      around_.discard(packet);
+      lost += !goes_back(packet);
+    }
+    return lost;
   }
 
   void send_frame(Port& from, Time start) {

@@ -24,6 +24,7 @@ inline bool marks(Port& at, const Packet& packet, std::int64_t queued, Time now)
 // What waits at the port, of all classes, and what it has sent.
 inline void stamp(Stack& stack, const Port& from, Time start, const Settings& settings) {
   if (stack.count >= most_stamps) return;
+  stack.way = 31 * stack.way + from.peer_port;
   const auto counted = static_cast<double>(settings.arrival_bytes ? from.arrived : from.sent);
   stack.stamps[stack.count++] = {
       static_cast<std::uint32_t>(start / nanosecond),

@@ -34,8 +34,8 @@ struct UetParameters {
   double quantum_bytes = 256;  // of credit
   int grant_quanta = 64;       // at most in a grant
   double credit_rate = 0.99;   // of the receiver's link
-  bool pulls = false;          // NDP: one packet for each that arrives; first_packets without
-  double first_packets = 15;
+  bool asks = true;            // senders that wait for credit with nothing under way ask for it again
+  bool pulls = false;          // NDP: one packet for each that arrives
 
   // Losses.
   double timeout_us = 15;     // since a packet was sent, and
@@ -74,7 +74,6 @@ class Uet final : public Transport {
 
   // Bytes on the wire at the start: of the window and of credit, which never has more.
   std::int64_t first_bytes(const Flow& flow) const {
-    if (p_.pulls) return static_cast<std::int64_t>(p_.first_packets * frame_.frame_bytes);
     return static_cast<std::int64_t>(p_.first_bdps * bdp(flow, frame_.base_rtt));
   }
   Time timeout(const Flow& flow) const override {

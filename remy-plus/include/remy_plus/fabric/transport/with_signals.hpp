@@ -44,16 +44,17 @@ class WithSignals : public Transport {
   double line_packets(const Flow& flow) const { return flow.line_gbps / 8e-3 / frame_bytes_; }  // packets/µs
 
   // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the ACK before, or 0
-  // at the first one.
+  // at the first one and the first by another way.
   struct Looked {
     double queue = 0, link = 0;
   };
   Looked look(Stack& before, bool first, const Stack& stack) const {
     Looked looked;
+    const bool compared = !first && stack.way == before.way;
     for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
       const Stamp& now = stack.stamps[hop];
       looked.queue = std::max(looked.queue, now.queue * frame_.queue_quantum);
-      if (!first) looked.link = std::max(looked.link, between(before.stamps[hop], now, frame_).gbps / now.gbps);
+      if (compared) looked.link = std::max(looked.link, between(before.stamps[hop], now, frame_).gbps / now.gbps);
     }
     looked.link = std::min(looked.link, 1.0);
     before = stack;
