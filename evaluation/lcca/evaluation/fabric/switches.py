@@ -116,6 +116,7 @@ class SwitchModel(Model):
     @model_validator(mode="after")
     def _has_one_kind_of_queue(self) -> SwitchModel:
         shared = {"buffer_bytes", "buffer_bytes_per_port", "alpha", "headroom_delays"} & self.model_fields_set
+        shared = {key for key in shared if getattr(self, key) is not None}
         shared |= {"pfc"} if self.pfc and "pfc" in self.model_fields_set else set()
         if self.queue_bdps is not None and shared:
             text = f"excludes {min(shared)}, which is of a shared buffer: leave one of them out"

@@ -106,7 +106,9 @@ class Cell:
             changes["spraying"] = more
         if more.startswith("notrim"):
             changes |= {"queue_bdps": 5, "trim_bytes": 0, "sleek": more.endswith("sleek")}
-        return FabricEngine(TRANSPORTS[transport], {} if transport == "nscc" else {"asks": 0}, settings("uet-htsim", **changes))
+        return FabricEngine(
+            TRANSPORTS[transport], {} if transport == "nscc" else {"asks": 0}, settings("uet-htsim", **changes)
+        )
 
     def run(self, seed: int, ways_of: int = 1) -> FabricRecord:
         """Run the engine with a seed and, where flows have one way each, on those of a seed of the peer."""
