@@ -83,12 +83,13 @@ void require_equal(std::initializer_list<std::size_t> lengths, const char* what)
     throw std::invalid_argument(std::string(what) + ": arrays must be equally long");
 }
 
+// Rates from a to b first, then from b to a.
 Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
                    const Values<double>& gbps, const Values<double>& delay_ns) {
-  require_equal({a.shape(0), b.shape(0), gbps.shape(0), delay_ns.shape(0)}, "links");
+  require_equal({2 * a.shape(0), 2 * b.shape(0), gbps.shape(0), 2 * delay_ns.shape(0)}, "links");
   std::vector<fabric::Link> links;
   for (std::size_t i = 0; i < a.shape(0); ++i)
-    links.push_back({a.data()[i], b.data()[i], gbps.data()[i], delay_ns.data()[i]});
+    links.push_back({a.data()[i], b.data()[i], gbps.data()[i], gbps.data()[a.shape(0) + i], delay_ns.data()[i]});
   return Wiring(hosts, switches, links);
 }
 

@@ -5,6 +5,7 @@
 
 #include "named.hpp"
 #include "parts.hpp"
+#include "remy_plus/fabric/homa/homa.hpp"
 #include "remy_plus/fabric/transport/by_law.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
 #include "remy_plus/fabric/transport/dctcp.hpp"
@@ -129,6 +130,17 @@ PowerParameters powertcp_from(Named& named) {
   return p;
 }
 
+HomaParameters homa_from(Named& named) {
+  HomaParameters p;
+  named.take("rtt_bytes", p.rtt_bytes);
+  named.take("rtt_bdps", p.rtt_bdps);
+  named.take("unscheduled_share", p.unscheduled_share);
+  named.take("unscheduled_levels", p.unscheduled_levels);
+  named.take("overcommitment", p.overcommitment);
+  named.take("grant_bytes", p.grant_bytes);
+  return p;
+}
+
 UetParameters uet_from(Named& named) {
   UetParameters p;
   named.take("window", p.window);
@@ -150,8 +162,8 @@ UetParameters uet_from(Named& named) {
   named.take("quantum_bytes", p.quantum_bytes);
   named.take("grant_quanta", p.grant_quanta);
   named.take("credit_rate", p.credit_rate);
+  named.take("asks", p.asks);
   named.take("pulls", p.pulls);
-  named.take("first_packets", p.first_packets);
   named.take("timeout_us", p.timeout_us);
   named.take("timeout_drains", p.timeout_drains);
   return p;
@@ -176,6 +188,7 @@ const std::map<std::string, Make> kinds = {
     {"swift", make<Swift, swift_from>},
     {"uet", make<Uet, uet_from>},
     {"powertcp", make<PowerTcp, powertcp_from>},
+    {"homa", make<fabric::Homa, homa_from>},
 };
 
 std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dict& values, Frame frame) {

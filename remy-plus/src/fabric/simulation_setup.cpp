@@ -178,6 +178,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flow.priority = static_cast<std::uint8_t>(each.priority);
     flow.switches = ways_[flows_.size() - 1].data_hops - 1;
     flow.base_rtt = ways_[flows_.size() - 1].base_rtt;
+    flow.line_gbps = ports_[ways_[flows_.size() - 1].data[0]].speed->gbps();
     const auto payload = static_cast<std::uint64_t>(settings_.payload);
     if (each.size == 0 || each.size / payload >= 0xffffffffu)
       throw std::invalid_argument("a flow must have between 1 byte and 4 thousand million packets");
@@ -185,6 +186,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
   }
   unfinished_ = static_cast<std::uint64_t>(
       std::count_if(flows.begin(), flows.end(), [](const FlowStart& each) { return each.after < 0; }));
+  transport_->plan(flows_, settings_);
   if (Rounds::wanted(flows)) rounds_ = std::make_unique<Rounds>(flows, lookahead_);
 }
 

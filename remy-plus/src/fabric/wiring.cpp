@@ -17,7 +17,8 @@ constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 void check(const Link& link, int nodes) {
   if (link.a < 0 || link.b < 0 || link.a >= nodes || link.b >= nodes || link.a == link.b)
     throw std::invalid_argument("a link must join two nodes that there are");
-  if (!(link.gbps >= 1e-6 && link.gbps <= 1e9)) throw std::invalid_argument("a link needs 10^-6 to 10^9 Gb/s");
+  for (const double gbps : {link.gbps, link.gbps_back})
+    if (!(gbps >= 1e-6 && gbps <= 1e9)) throw std::invalid_argument("a link needs 10^-6 to 10^9 Gb/s");
   if (!(link.delay_ns > 0 && link.delay_ns <= 1e12))
     throw std::invalid_argument("a link needs a delay of 1000 s at most");
 }
@@ -33,7 +34,7 @@ Wiring::Wiring(int hosts, int switches, const std::vector<Link>& links) : hosts_
   for (const Link& link : links) {
     check(link, nodes);
     ends_.push_back({link.a, link.b, 0, link.gbps, link.delay_ns});
-    ends_.push_back({link.b, link.a, 0, link.gbps, link.delay_ns});
+    ends_.push_back({link.b, link.a, 0, link.gbps_back, link.delay_ns});
   }
   std::stable_sort(ends_.begin(), ends_.end(),
                    [](const End& x, const End& y) { return x.node != y.node ? x.node < y.node : x.peer < y.peer; });

@@ -10,8 +10,10 @@ from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine
+from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import Transport
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
 GOOD = {
@@ -354,7 +356,23 @@ def test_sizes_may_be_scaled(tmp_path: Path, workload: dict[str, object]) -> Non
 
 
 def test_telemetry_counts_towards_the_mtu(tmp_path: Path) -> None:
-    found = read_scenario(written(tmp_path, mtu_bytes=1090))
-    found.require_telemetry(42, "hpcc")
-    with pytest.raises(InputError, match="small: mtu_bytes: a packet with the telemetry of ifa2 has 1091 bytes"):
-        found.require_telemetry(43, "ifa2")
+    read_scenario(written(tmp_path, mtu_bytes=1090)).require_fits(FabricEngine("hpcc"), "hpcc")
+    found = read_scenario(written(tmp_path, mtu_bytes=1089))
+    with pytest.raises(InputError, match="small: mtu_bytes: a packet with the telemetry of hpcc has 1090 bytes"):
+        found.require_fits(FabricEngine("hpcc"), "hpcc")
+
+
+def test_a_transport_has_its_own_classes_unless_the_switches_say_how_many(tmp_path: Path) -> None:
+    """As one class needs 33,789,240 bytes, Homa's eight need as many each, and what pauses of the others take."""
+    for priorities, classes, homa in ((None, 1, 8), (1, 1, 1), (4, 4, 4)):
+        switch = {"priorities": priorities, "pfc": False}
+        found = read_scenario(written(tmp_path, switch=switch))
+        assert found.switch.classes == classes
+        assert ("priorities" in found.switch.model_dump()) == (priorities is not None)
+        for name, wanted in (("dctcp", classes), ("homa", homa)):
+            assert engine_of(Transport(name), found.settings()).priorities == wanted
+    found = read_scenario(written(tmp_path, topology=SWITCH, switch={"buffer_bytes": 33_790_000}))
+    found.require_fits(FabricEngine("dctcp", settings=found.settings()), "dctcp")
+    wanted = f"{8 * (33_789_240 + 9 * 14 * 43):,}"
+    with pytest.raises(InputError, match=rf"small: switch.buffer_bytes: .*{wanted}.*homa has 8 classes"):
+        found.require_fits(FabricEngine("homa", settings=found.settings()), "homa")

@@ -57,12 +57,15 @@ def test_what_is_sent_arrives(transport: str) -> None:
     found = FabricEngine(transport, settings=settings(fct_at_ack=True)).run(topology, sent)
     assert not np.isnan(found["flow_fct_ns"]).any()
     np.testing.assert_array_equal(found["flow_delivered_bytes"], sent.size_bytes)
-    packets = np.ceil(sent.size_bytes / 1000).sum()
+    packets, sprays = np.ceil(sent.size_bytes / 1000).sum(), "spraying" in TRANSPORTS[transport].settings
     to_hosts, from_hosts = found["port_peer"] < topology.hosts, found["port_node"] < topology.hosts
     for name in ("port_data_packets", "port_ack_packets"):
-        assert found[name][to_hosts].sum() == found[name][from_hosts].sum() == packets
+        assert found[name][to_hosts].sum() == found[name][from_hosts].sum()
+        if name == "port_data_packets" or not sprays:  # which have ACKs for several packets, and grants
+            assert found[name][to_hosts].sum() == packets
     assert found["port_drops"].sum() == 0 and found["retransmitted_packets"] == 0
-    assert (found["flow_fct_ns"] >= found["flow_ideal_ns"]).all()
+    overtakes = 6 * 1048 * 0.08 if sprays else 0  # a short last packet, by another way
+    assert (found["flow_fct_ns"] >= found["flow_ideal_ns"] - overtakes).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

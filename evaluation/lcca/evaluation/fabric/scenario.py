@@ -23,6 +23,7 @@ from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
+from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -34,6 +35,8 @@ MOST_FLOWS = 10_000_000
 FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
+
+_WAYS = ("spraying", "entropies", "adaptive", "selective", "sleek")
 
 Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
 
@@ -100,6 +103,13 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
+        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow has
+            one way; each transport's own if left out.
+        entropies: how many there are, a power of two.
+        adaptive: switches send each packet to the port with the shortest queue in place of a hash.
+        selective: receivers reorder, and only what is lost is sent again, in place of go-back-N; if left out, where
+            packets are sprayed or the transport needs it.
+        sleek: packets far out of order say that those before them are lost (SLEEK); for switches that do not trim.
         events: links that slow down, fail and come back.
         convergence_us: so long after a link fails or comes back routing knows of it, if it still holds.
 
@@ -120,13 +130,19 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
+    spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
+    entropies: int = Field(default=64, ge=1, le=256)
+    adaptive: bool = False
+    selective: bool | None = None
+    sleek: bool = False
     events: tuple[EventModel, ...] = ()
     convergence_us: float = Field(default=100, ge=0, le=1e9)
 
     @model_serializer(mode="wrap")
     def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out events where there are none."""
+        """Leave out events and ways of packets where there are none of their own."""
         others = set() if self.events else {"events", "convergence_us"}
+        others |= {key for key in _WAYS if getattr(self, key) == type(self).model_fields[key].default}
         return {key: value for key, value in content(self).items() if key not in others}
 
     @field_validator("preset")
@@ -160,13 +176,15 @@ class FabricScenario(Model):
             yield ("mtu_bytes",), text
         if text := self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes):
             yield ("switch", self.switch.buffer_key), text
+        if self.entropies & (self.entropies - 1):
+            yield ("entropies",), f"must be a power of two, got {self.entropies}"
         if self.duration_us is None and not self.workload.ends:
             yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
             yield ("warmup_us",), "must be less than duration_us, which it needs"
         for keys, part in self.parts:
-            if part.priority >= self.switch.priorities:
-                yield (*keys, "priority"), few_classes(part.priority, self.switch.priorities)
+            if part.priority >= self.switch.classes:
+                yield (*keys, "priority"), few_classes(part.priority, self.switch.classes)
             if part.priority and self.switch.class_bytes is not None:
                 yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
         yield from self._problems_of_events(fabric)
@@ -245,7 +263,13 @@ class FabricScenario(Model):
     def settings(self) -> FabricSettings:
         """Return the engine's settings."""
         packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
-        return settings(self.preset, **packets, **self.switch.settings())
+        return settings(self.preset, **packets, **self.switch.settings(), **self._ways())
+
+    def _ways(self) -> dict[str, Any]:
+        """Return the settings of ways that this scenario has of its own."""
+        own = {key: value for key in _WAYS if (value := getattr(self, key)) != type(self).model_fields[key].default}
+        sprays = self.adaptive or self.spraying not in (None, "flow")
+        return ({"selective": True} if sprays else {}) | own
 
     def horizon_ns(self, flows: FabricFlows) -> float:
         """Return when a trial with these flows ends at the latest.
@@ -257,14 +281,17 @@ class FabricScenario(Model):
         last_ns = float(flows.start_ns[-1]) if len(flows) else 0.0
         return last_ns + self.drain_us * 1000 * (2 + int(flows.after.max(initial=-1)))
 
-    def require_telemetry(self, telemetry_bytes: int, whose: str) -> None:
-        """Check that packets with a transport's telemetry fit into the MTU.
+    def require_fits(self, engine: FabricEngine, whose: str) -> None:
+        """Check that packets with a transport's telemetry fit into the MTU, and its classes' headroom into buffers.
 
         Raises:
             InputError: they do not.
         """
-        if text := self._too_long(telemetry_bytes, f"a packet with the telemetry of {whose}"):
+        if text := self._too_long(engine.telemetry_bytes, f"a packet with the telemetry of {whose}"):
             raise InputError(f"{self.name}: mtu_bytes: {text}")
+        if text := self.switch.problem(self.fabric, self.payload_bytes + self.overhead_bytes, engine.priorities):
+            text += f"; {whose} has {engine.priorities} classes: switch.priorities gives it fewer"
+            raise InputError(f"{self.name}: switch.{self.switch.buffer_key}: {text}")
 
     def _too_long(self, telemetry_bytes: int, what: str) -> str:
         size = self.payload_bytes + self.overhead_bytes + telemetry_bytes

@@ -69,12 +69,17 @@ class SwitchModel(Model):
         alpha: share of the free buffer that one ingress (with PFC) or one queue (without) may take, at 100 Gb/s.
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays
             (HPCC's simulator has three).
-        priorities: classes of traffic, 0 first: each has its own queues, thresholds, headroom and pauses.
+        priorities: classes of traffic, 0 first: each has its own queues, thresholds, headroom and pauses; each
+            transport's own if left out, 1 for most.
         class_bytes: a flow's class is by its size: 0 below so many bytes, one more for each doubling, at most the last
             (as hosts set code points); the workload's `priority` if left out.
         ack_priority: the class of ACKs; that of their data if left out (HPCC's simulator can put them first).
         marker: which packets are marked; each transport's own if left out.
-        mark_at: where a packet is marked: as it leaves the queue or as it joins it.
+        mark_at: where a packet is marked: as it leaves the queue, as it joins it or, with `queue_bdps`, as its last bit
+            is sent.
+        queue_bdps: in place of a shared buffer and PFC: the data of each port wait in a queue of its own of so many
+            bandwidth-delay products; above it a fair coin picks the packet that comes or the newest that waits.
+        trim_bytes: with `queue_bdps`: what is left of the picked one, which goes before data; 0 drops it.
     """
 
     units: ClassVar[Mapping[str, str]] = {"buffer_bytes_per_port": "bytes", "class_bytes": "bytes"}
@@ -84,17 +89,21 @@ class SwitchModel(Model):
     pfc: bool = True
     alpha: float = Field(default=0.125, gt=0)
     headroom_delays: float = Field(default=3, ge=0)
-    priorities: int = Field(default=1, ge=1, le=8)
+    priorities: int | None = Field(default=None, ge=1, le=8)
     class_bytes: float | None = Field(default=None, gt=0)
     ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
-    mark_at: Literal["dequeue", "enqueue"] = "dequeue"
+    mark_at: Literal["dequeue", "enqueue", "sent"] = "dequeue"
+    queue_bdps: float | None = Field(default=None, gt=0, le=1e6)
+    trim_bytes: int = Field(default=64, ge=0, le=1500)
 
     @model_serializer(mode="wrap")
     def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the buffer that does not count, and classes by size where there are none."""
+        """Leave out the buffer that does not count, and classes where there are none of their own."""
         others = {"buffer_bytes", "buffer_bytes_per_port"} - {self.buffer_key}
-        others |= {"class_bytes"} if self.class_bytes is None else set()
+        others |= {key for key in ("priorities", "class_bytes") if getattr(self, key) is None}
+        own = {"queue_bdps", "trim_bytes"}
+        others |= own if self.queue_bdps is None else {"buffer_bytes", "pfc", "alpha", "headroom_delays"}
         return {key: value for key, value in content(self).items() if key not in others}
 
     @model_validator(mode="after")
@@ -105,19 +114,38 @@ class SwitchModel(Model):
         return self
 
     @model_validator(mode="after")
+    def _has_one_kind_of_queue(self) -> SwitchModel:
+        shared = {"buffer_bytes", "buffer_bytes_per_port", "alpha", "headroom_delays"} & self.model_fields_set
+        shared = {key for key in shared if getattr(self, key) is not None}
+        shared |= {"pfc"} if self.pfc and "pfc" in self.model_fields_set else set()
+        if self.queue_bdps is not None and shared:
+            text = f"excludes {min(shared)}, which is of a shared buffer: leave one of them out"
+            raise_problems("switch", [problem_at(("queue_bdps",), text)])
+        if self.queue_bdps is None and (wrong := {"trim_bytes"} & self.model_fields_set):
+            raise_problems("switch", [problem_at((min(wrong),), "needs queue_bdps: shared buffers drop, or pause")])
+        if self.queue_bdps is None and self.mark_at == "sent":
+            raise_problems("switch", [problem_at(("mark_at",), "sent needs queue_bdps; try dequeue")])
+        return self
+
+    @model_validator(mode="after")
     def _asked_where_it_can_be(self) -> SwitchModel:
-        if self.marker and self.mark_at not in MARKERS[self.marker.kind].at:
+        if self.marker and self.mark_at.replace("sent", "dequeue") not in MARKERS[self.marker.kind].at:
             where = " or ".join(MARKERS[self.marker.kind].at)
             raise_problems("switch", [problem_at(("mark_at",), f"{self.marker.kind} marks at {where} only")])
         return self
 
     @model_validator(mode="after")
     def _is_a_class(self) -> SwitchModel:
-        if self.ack_priority is not None and self.ack_priority >= self.priorities:
-            raise_problems("switch", [problem_at(("ack_priority",), few_classes(self.ack_priority, self.priorities))])
-        if self.class_bytes is not None and self.priorities == 1:
+        if self.ack_priority is not None and self.ack_priority >= self.classes:
+            raise_problems("switch", [problem_at(("ack_priority",), few_classes(self.ack_priority, self.classes))])
+        if self.class_bytes is not None and self.classes == 1:
             raise_problems("switch", [problem_at(("class_bytes",), "needs switch.priorities above 1")])
         return self
+
+    @property
+    def classes(self) -> int:
+        """How many classes of traffic flows may have."""
+        return 1 if self.priorities is None else self.priorities
 
     def classed(self, flows: FabricFlows) -> FabricFlows:
         """Return flows in the classes of their sizes; as they are without `class_bytes`."""
@@ -125,7 +153,7 @@ class SwitchModel(Model):
             return flows
         # frexp: size / class_bytes = m 2^e, 0.5 <= m < 1, so that e is exact at powers of two.
         doublings = np.frexp(flows.size_bytes / self.class_bytes)[1]
-        return replace(flows, priority=np.clip(doublings, 0, self.priorities - 1).astype(np.int32))
+        return replace(flows, priority=np.clip(doublings, 0, self.classes - 1).astype(np.int32))
 
     def settings(self) -> dict[str, Any]:
         """Return the engine's settings."""
@@ -138,8 +166,16 @@ class SwitchModel(Model):
             "priorities": self.priorities,
             "ack_priority": self.ack_priority,
             "marker": self.marker and self.marker.build(),
-            "mark_at_dequeue": self.mark_at == "dequeue",
+            "mark_at_dequeue": self.mark_at != "enqueue",
+            **self._own_queues(),
         }
+
+    def _own_queues(self) -> dict[str, Any]:
+        """Return the settings of queues of their own; nothing where buffers are shared, or as the preset says."""
+        if self.queue_bdps is None:
+            return {}
+        own = {"queue_bdps": self.queue_bdps, "trim_bytes": self.trim_bytes, "lossless": False}
+        return own | ({"mark_when_sent": True} if self.mark_at == "sent" else {})
 
     def buffers(self, topology: FabricTopology) -> NDArray[np.float64]:
         """Return the bytes that each switch has for all of its ports, headroom apart, (switches,)."""
@@ -153,13 +189,20 @@ class SwitchModel(Model):
         """The key that says how large the buffers are."""
         return "buffer_bytes" if self.buffer_bytes_per_port is None else "buffer_bytes_per_port"
 
-    def problem(self, topology: FabricTopology, frame_bytes: int) -> str:
-        """Return why its buffer is too small for a fabric with such frames (less telemetry); empty if it is not."""
-        if not self.pfc:
+    def problem(self, topology: FabricTopology, frame_bytes: int, classes: int | None = None) -> str:
+        """Return why its buffer is too small for a fabric with such frames (less telemetry); empty if it is not.
+
+        Args:
+            topology: the fabric.
+            frame_bytes: of a full frame.
+            classes: of the transport; those of flows if left out.
+        """
+        if not self.pfc or self.queue_bdps is not None:
             return ""
+        classes = classes or self.classes
         frames = HEADROOM_FRAMES * (frame_bytes + _core.FABRIC_MOST_TELEMETRY_BYTES) if self.headroom_delays else 0
-        others = 2 * (self.priorities - 1) * FabricSettings.pfc_bytes if self.headroom_delays else 0
-        per_link = self.priorities * (self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames + others)
+        others = 2 * (classes - 1) * FabricSettings.pfc_bytes if self.headroom_delays else 0
+        per_link = classes * (self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames + others)
         ends, both = np.concatenate([topology.a, topology.b]), np.tile(per_link, 2)
         headroom = np.bincount(ends, weights=both, minlength=topology.nodes)[topology.hosts :]
         buffers = self.buffers(topology)

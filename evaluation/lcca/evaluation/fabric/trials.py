@@ -160,11 +160,11 @@ def run_fabric_trials(
         The trials, seed by seed in the order of the engines.
 
     Raises:
-        InputError: flows or a parameter that cannot be, packets longer than the MTU with a transport's telemetry, or a
-            watched flow that there is not.
+        InputError: flows or a parameter that cannot be, packets longer than the MTU with a transport's telemetry,
+            buffers too small for its classes of traffic, or a watched flow that there is not.
     """
     for name, engine in engines.items():
-        scenario.require_telemetry(engine.telemetry_bytes, name)
+        scenario.require_fits(engine, name)
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 
@@ -274,10 +274,10 @@ def require_runs(scenario: FabricScenario, name: str, engine: FabricEngine, util
     """Check that a contender can run on a scenario and tells what a utility scores.
 
     Raises:
-        InputError: its packets do not fit into the MTU; or it is an ideal, and cannot have the flows, or ports are
+        InputError: the scenario has no room for it; or it is an ideal, and cannot have the flows, or ports are
             scored.
     """
-    scenario.require_telemetry(engine.telemetry_bytes, name)
+    scenario.require_fits(engine, name)
     if not engine.ideal:
         return
     require_fluid(engine, scenario.has_rounds, scenario.classed, bool(scenario.events))

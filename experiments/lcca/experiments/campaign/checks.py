@@ -73,8 +73,7 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
             policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
-                    telemetry_bytes = engine_of(policy, scenario.settings()).telemetry_bytes
-                    scenario.require_telemetry(telemetry_bytes, candidate.name)
+                    scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)
 
 
 def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:

@@ -90,7 +90,7 @@ class FabricAcc(RunConfig):
         FabricSpace(fabric=self.tested)
         require_rounds(self.tested, fabric_utility(self.utility.name))
         for each in self.tested:
-            each.require_telemetry(engine_of(self.policy, each.settings()).telemetry_bytes, self.transport)
+            each.require_fits(engine_of(self.policy, each.settings()), self.transport)
         if self.transport in self.test.against:
             raise ValueError(f"test.against: {self.transport} is there anyway")
         return self

@@ -109,7 +109,7 @@ def require_stand_in(policy: str, scenario: FabricScenario) -> None:
         InputError: they cannot; or the policy cannot be.
     """
     engine = engine_of(resolve(policy, "fabric").policy, scenario.settings())
-    require_fluid(engine, scenario.has_rounds, scenario.switch.priorities > 1, bool(scenario.events))
+    require_fluid(engine, scenario.has_rounds, scenario.switch.classes > 1, bool(scenario.events))
 
 
 def is_ideal(policy: str, scenario: FabricScenario) -> bool:
@@ -258,7 +258,7 @@ class OnFabric(Measured):
         """Return what runs trials each of which splits its runs; a row per trial."""
         scenario, options = self.scenario, asked.splitting or SplittingBlock()
         engine = engine_of(policy, scenario.settings())
-        scenario.require_telemetry(engine.telemetry_bytes, "policy")
+        scenario.require_fits(engine, "policy")
         levels = np.linspace(0, asked.above_bytes or 0.0, options.levels + 1)[1:].tolist()
 
         def rows(block: Block) -> pd.DataFrame:

@@ -139,7 +139,7 @@ class Host {
       ack.bytes = around_.headers->returned(ack);
     if (data.marked) ack.marked = notice(data);
     if (flow.expected == flow.packets) marked_.forget(data.flow);
-    nic_of(data.flow, 1).acknowledge(ack);
+    nic_of(data.flow, 1).push_control(ack);
   }
 
   // What is left of the packet that is expected says at once that it is lost.
@@ -152,7 +152,7 @@ class Host {
     nack.bytes = static_cast<std::uint16_t>(around_.settings.ack_bytes);
     nack.kind = Kind::nack;
     nack.marked = 0;
-    nic_of(trimmed.flow, 1).acknowledge(nack);
+    nic_of(trimmed.flow, 1).push_control(nack);
   }
 
   // Of a packet with a mark: what its ACK says.

@@ -7,6 +7,7 @@
 
 #include "remy_plus/fabric/counters/round_trips.hpp"
 #include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/link_end.hpp"
 #include "remy_plus/fabric/port.hpp"
 #include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
@@ -84,13 +85,14 @@ inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, co
 
 // A host's end of one link: ACKs first, then its flows in turn; with `several`, class by class.
 template <bool several>
-class Nic {
+class Nic : public LinkEnd<several> {
+  using Base = LinkEnd<several>;
+
  public:
   Nic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : port_(port), around_(around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {}
+      : Base(port, around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {}
 
-  Time next() const { return next_; }
-  Port& port() { return port_; }
+  using Base::wake;
 
   void add(std::uint32_t flow, Time now) {
     turn(hosting_.flows[flow].priority).senders.push_back(flow);
@@ -102,37 +104,6 @@ class Nic {
     const auto at = std::find(senders.begin(), senders.end(), flow) - senders.begin();
     senders.erase(senders.begin() + at);
     if (at <= last) --last;
-  }
-
-  void acknowledge(const Packet& ack) {
-    Own::push(port_, Own::of(port_, ack.priority), ack);
-    wake(ack.time);
-  }
-
-  // Something may be sent from now on that could not before.
-  void wake(Time now) {
-    if (several || !port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
-  }
-
-  void hear(const Packet& frame) {
-    Lane& lane = Own::of(port_, frame.priority);
-    if (frame.kind == Kind::pause) {
-      port_.pause(lane, frame.time);
-      if (!several) next_ = never;
-    } else {
-      port_.resume(lane, frame.time);
-      wake(frame.time);
-    }
-  }
-
-  // Its link has failed: what waits goes on waiting.
-  void fail(Time now) {
-    port_.fail(now);
-    next_ = never;
-  }
-  void repair(Time now) {
-    port_.free_at = now;
-    wake(now);
   }
 
   // At next(): sends what is due, if anything is, and says when to try again.
@@ -147,7 +118,8 @@ class Nic {
   }
 
  private:
-  using Own = Lanes<several>;
+  using Base::around_, Base::next_, Base::port_, Base::put_on_wire, Base::send_control;
+  using typename Base::Own;
 
   struct Turn {
     std::vector<std::uint32_t> senders;  // flows, in the order of their turns
@@ -158,17 +130,11 @@ class Nic {
 
   bool send(Lane& lane, Turn& turn, Time now) {
     if (!lane.queue.empty())
-      send_ack(lane, now);
+      send_control(lane, now);
     else if (!send_data(turn, now))
       return false;
     next_ = port_.free_at;
     return true;
-  }
-
-  void send_ack(Lane& lane, Time now) {
-    Packet packet = Own::pop(port_, lane, now);
-    ++port_.counts.ack_packets;
-    put_on_wire(packet, now);
   }
 
   bool send_data(Turn& turn, Time now) {
@@ -208,20 +174,8 @@ class Nic {
     put_on_wire(packet, now);
   }
 
-  void put_on_wire(Packet& packet, Time start) {
-    port_.free_at = start + port_.speed->of(packet.bytes);
-    packet.time = port_.free_at + port_.delay;
-    packet.hop = 1;
-    port_.wire.push(packet);
-    Time& next = around_.next[port_.peer];
-    next = std::min(next, packet.time);
-  }
-
-  Port& port_;
-  const Surroundings& around_;
   const Hosting& hosting_;
   std::vector<Turn> turns_;  // of every class
-  Time next_ = never;        // when something may be sent
 };
 
 }  // namespace remy_plus::fabric

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "remy_plus/fabric/homa/host.hpp"
 #include "remy_plus/fabric/host.hpp"
 #include "remy_plus/fabric/spraying/host.hpp"
 #include "remy_plus/fabric/switch/composite.hpp"
@@ -11,10 +12,15 @@
 
 namespace remy_plus::fabric {
 
-using AnyHosts = std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<SelectiveHost<false>>,
-                              std::vector<SelectiveHost<true>>>;
+using AnyHosts =
+    std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<SelectiveHost<false>>,
+                 std::vector<SelectiveHost<true>>, std::vector<HomaHost<false>>, std::vector<HomaHost<true>>>;
 
 inline AnyHosts hosts_for(Hosts hosts, bool several) {
+  if (hosts == Hosts::homa) {
+    if (several) return std::vector<HomaHost<true>>();
+    return std::vector<HomaHost<false>>();
+  }
   if (hosts == Hosts::selective) {
     if (several) return std::vector<SelectiveHost<true>>();
     return std::vector<SelectiveHost<false>>();
@@ -23,21 +29,24 @@ inline AnyHosts hosts_for(Hosts hosts, bool several) {
   return std::vector<Host<false>>();
 }
 
-using AnySwitches =
-    std::variant<std::vector<Switch<false, false>>, std::vector<Switch<true, false>>, std::vector<Switch<false, true>>,
-                 std::vector<Switch<true, true>>, std::vector<Composite<false>>, std::vector<Composite<true>>>;
+using AnySwitches = std::variant<std::vector<Switch<false, false>>, std::vector<Switch<true, false>>,
+                                 std::vector<Switch<false, true>>, std::vector<Switch<true, true>>,
+                                 std::vector<Composite<false, false>>, std::vector<Composite<true, false>>,
+                                 std::vector<Composite<false, true>>, std::vector<Composite<true, true>>>;
 
-inline AnySwitches switches_for(bool own_queues, bool headers, bool several) {
-  if (own_queues) {
-    if (headers) return std::vector<Composite<true>>();
-    return std::vector<Composite<false>>();
-  }
+template <template <bool, bool> class Kind>
+AnySwitches switches_of(bool headers, bool several) {
   if (headers) {
-    if (several) return std::vector<Switch<true, true>>();
-    return std::vector<Switch<true, false>>();
+    if (several) return std::vector<Kind<true, true>>();
+    return std::vector<Kind<true, false>>();
   }
-  if (several) return std::vector<Switch<false, true>>();
-  return std::vector<Switch<false, false>>();
+  if (several) return std::vector<Kind<false, true>>();
+  return std::vector<Kind<false, false>>();
+}
+
+// `own_queues`: ports have queues of their own, not a shared buffer.
+inline AnySwitches switches_for(bool own_queues, bool headers, bool several) {
+  return own_queues ? switches_of<Composite>(headers, several) : switches_of<Switch>(headers, several);
 }
 
 }  // namespace remy_plus::fabric

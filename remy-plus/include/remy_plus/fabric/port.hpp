@@ -155,12 +155,21 @@ struct Lanes {
   static Packet pop(Port& port, Lane& lane, Time now) {
     const Packet packet = lane.queue.front();
     lane.queue.pop();
-    port.queue_changes(now, -packet.bytes);
-    count(port, lane, -packet.bytes, -1);
+    taken(port, lane, packet, now);
+    return packet;
+  }
+  static Packet pop_newest(Port& port, Lane& lane, Time now) {
+    const Packet packet = lane.queue.take_back();
+    taken(port, lane, packet, now);
     return packet;
   }
 
  private:
+  static void taken(Port& port, Lane& lane, const Packet& packet, Time now) {
+    port.queue_changes(now, -packet.bytes);
+    count(port, lane, -packet.bytes, -1);
+  }
+
   static Time next_start(const Port& port, const Lane& lane) {
     return lane.queue.empty() || lane.paused ? never : std::max(port.free_at, lane.queue.front().time);
   }

@@ -110,7 +110,9 @@ class Simulation {
   void make_headroom();
   void make_markers();
   void make_queues();
-  Hosts hosts() const { return settings_.selective ? Hosts::selective : transport_->hosts(); }
+  Hosts hosts() const {
+    return settings_.selective && transport_->hosts() == Hosts::windowed ? Hosts::selective : transport_->hosts();
+  }
   MarkerParameters in_bytes(const MarkerParameters& given) const {
     return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
   }

@@ -9,6 +9,7 @@
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/headers/stamping.hpp"
 #include "remy_plus/policies/control.hpp"
 #include "remy_plus/signals/seen.hpp"
@@ -119,6 +120,8 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
+  // All flows of the run, before it begins: what they are, and at which rate their hosts' links carry them.
+  virtual void plan(const std::vector<Flow>&, const Settings&) {}
   // Of selective hosts: since a packet was sent, until it is sent again; 0: as the settings say.
   virtual Time timeout(const Flow&) const { return 0; }
   // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.

@@ -7,9 +7,9 @@
 namespace remy_plus::fabric {
 
 struct Link {
-  int a, b;         // nodes
-  double gbps;      // each way
-  double delay_ns;  // of propagation
+  int a, b;                // nodes
+  double gbps, gbps_back;  // from a to b, and from b to a
+  double delay_ns;         // of propagation
 };
 
 // One end of a link.

@@ -157,7 +157,7 @@ class FabricEngine:
                 topology.switches,
                 topology.a,
                 topology.b,
-                topology.gbps,
+                topology.end_gbps,
                 topology.delay_ns,
                 flows.src.astype(np.int32),
                 flows.dst.astype(np.int32),
@@ -191,6 +191,11 @@ class FabricEngine:
             return _core.fabric_telemetry_bytes(*self._transport(REFERENCE_GBPS))
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
+
+    @property
+    def priorities(self) -> int:
+        """How many classes of traffic switches have under it."""
+        return int(self.settings.values(self._kind.settings if self._kind else {})["priorities"])
 
     @property
     def ideal(self) -> bool:

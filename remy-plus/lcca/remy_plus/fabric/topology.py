@@ -40,6 +40,7 @@ class FabricTopology:
         b: (links,) int32, the other.
         gbps: (links,) rate in each direction, Gb/s.
         delay_ns: (links,) propagation in each direction, ns.
+        gbps_back: (links,) rate from b to a where it differs; as the other way if left out.
         events: what happens to links during a run.
 
     Raises:
@@ -53,14 +54,18 @@ class FabricTopology:
     b: Ints
     gbps: Floats
     delay_ns: Floats
+    gbps_back: Floats | None = None
     events: LinkEvents | None = None
 
     def __post_init__(self) -> None:
         """Check the links, then what they connect."""
-        for name, kind in (("a", np.int32), ("b", np.int32), ("gbps", np.float64), ("delay_ns", np.float64)):
+        kinds = {"a": np.int32, "b": np.int32, "gbps": np.float64, "delay_ns": np.float64}
+        for name, kind in (kinds | ({} if self.gbps_back is None else {"gbps_back": np.float64})).items():
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
-        if {len(self.b), len(self.gbps), len(self.delay_ns)} != {len(self.a)}:
-            raise InputError("topology: a, b, gbps and delay_ns must be equally long")
+        if {len(self.b), len(self.delay_ns), len(self.end_gbps) / 2} != {len(self.a)}:
+            raise InputError("topology: a, b, gbps, delay_ns and gbps_back must be equally long")
+        if not ((self.end_gbps > 0) & np.isfinite(self.end_gbps)).all() and self.gbps_back is not None:
+            raise InputError("topology: gbps_back: must be > 0 and finite")
         links = zip(self.a.tolist(), self.b.tolist(), self.gbps.tolist(), self.delay_ns.tolist(), strict=True)
         for row, column, text in link_problems(self.hosts, self.nodes, links):
             raise InputError(f"topology: link {row} ({self.a[row]}–{self.b[row]}): {column}: {text}")
@@ -83,12 +88,17 @@ class FabricTopology:
             found[b].append(a)
         return tuple(tuple(sorted(each)) for each in found)
 
+    @property
+    def end_gbps(self) -> Floats:
+        """(2 × links,) rate of each link from a to b, then from b to a."""
+        return np.append(self.gbps, self.gbps if self.gbps_back is None else self.gbps_back)
+
     @cached_property
     def ports(self) -> tuple[Ints, Ints, Floats]:
         """(ports,) each: node, peer and Gb/s of every directed port, in the engine's order: by node, then by peer."""
         node, peer = np.append(self.a, self.b), np.append(self.b, self.a)
         order = np.lexsort((peer, node))
-        return node[order], peer[order], np.tile(self.gbps, 2)[order]
+        return node[order], peer[order], self.end_gbps[order]
 
     @cached_property
     def port_numbers(self) -> dict[tuple[int, int], int]:
@@ -147,7 +157,7 @@ class FabricTopology:
         """Return the rate of the counted links together at each node."""
         ends = np.concatenate([self.a[counted], self.b[counted]])
         rate: Floats = np.zeros(self.nodes)
-        np.add.at(rate, ends, np.tile(self.gbps[counted], 2))
+        np.add.at(rate, ends, self.end_gbps[np.tile(counted, 2)])
         return rate
 
 

@@ -135,7 +135,9 @@ _TIMEOUT = {
     "timeout_us": Knob(15, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
     "timeout_drains": Knob(6, "", "and so many times that a full queue takes to empty"),
 }
-_FIRST = Knob(1.5, "bandwidth-delay products", "first window, and the most credit", around(0.25, 4), limits=ABOVE_0)
+_FIRST = Knob(
+    1.5, "bandwidth-delay products", "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0
+)
 _NSCC = {
     "first_bdps": _FIRST,
     "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
@@ -158,6 +160,7 @@ _RCCC = {
     "first_bdps": _FIRST,
     "quantum_bytes": Knob(256, "bytes", "unit of credit", limits=FROM_1),
     "grant_quanta": Knob(64, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
+    "asks": Knob(1, "", "senders without credit and packets under way ask again; 0 as uet-htsim", limits=FLAG),
     "credit_rate": Knob(0.99, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 
@@ -290,6 +293,43 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 ),
             },
         ),
+        "homa": TransportKind(
+            "homa",
+            "Montazeri et al., SIGCOMM 2018; flows are messages, every packet has a random way, classes of flows do "
+            "not count",
+            {
+                "rtt_bytes": Knob(
+                    0, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
+                ),
+                "rtt_bdps": Knob(
+                    1,
+                    "bandwidth-delay products",
+                    "of the longest way, see rtt_bytes",
+                    search=around(0.5, 4),
+                    limits=ABOVE_0,
+                ),
+                "unscheduled_share": Knob(
+                    1, "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
+                ),
+                "unscheduled_levels": Knob(
+                    0,
+                    "",
+                    "classes of what goes unasked; 0: by its share of all bytes (section 3.4)",
+                    limits=Limits(0, 8, True),
+                ),
+                "overcommitment": Knob(
+                    0,
+                    "",
+                    "messages that a receiver grants at once; 0: as many as granted data have classes (section 3.5)",
+                    search=Search(0, 16, 1),
+                    limits=COUNT,
+                ),
+                "grant_bytes": Knob(
+                    0, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
+                ),
+            },
+            settings={"priorities": 8.0, "spraying": 1.0},
+        ),
         "nscc": TransportKind(
             "uet",
             f"window of the sender ({_UEC})",
@@ -318,7 +358,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "uet",
             "Handley et al., SIGCOMM 2017; facts of csg-htsim @841d9e7",
             {
-                "first_packets": Knob(15, "packets", "sent before the receiver pulls", search=around(2, 128)),
+                "first_bdps": replace(_FIRST, default=1.25, meaning="sent before the receiver pulls"),
                 "credit_rate": _RCCC["credit_rate"],
                 "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
             },

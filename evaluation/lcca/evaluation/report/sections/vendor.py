@@ -177,7 +177,7 @@ def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:
     met = [scenario for each in (*trained.values(), *others.values()) for scenario in each]
     points = ["Traffic and fabrics other than those above.", *(() if others else ["All of these were trained on."])]
     if met:
-        pfc, classes = {each.switch.pfc for each in met}, {each.switch.priorities for each in met}
+        pfc, classes = {each.switch.pfc for each in met}, {each.switch.classes for each in met}
         points.append(f"Links other than {_rates(met)} Gb/s; more than {max(s.fabric.hosts for s in met):,} hosts.")
         points += ["Switches that drop."] if pfc == {True} else ["Switches with PFC."] if pfc == {False} else []
         points += ["Several classes of traffic."] if classes == {1} else ["One class of traffic."] * (1 not in classes)
@@ -218,7 +218,7 @@ def _switches(scenarios: Sequence[FabricScenario]) -> str:
         [f"{each.topology.kind} of {each.fabric.hosts:,} hosts at {_rates([each])} Gb/s" for each in scenarios],
         [f"{getattr(each, each.buffer_key) / 1e6:.3g} MB a {BUFFER_OF[each.buffer_key]}" for each in switches],
         ["PFC" if each.pfc else "drops" for each in switches],
-        ["one class" if each.priorities == 1 else f"{each.priorities} classes" for each in switches],
+        ["one class" if each.classes == 1 else f"{each.classes} classes" for each in switches],
     ]
     return ", ".join(" or ".join(dict.fromkeys(own)) for own in ways)
 

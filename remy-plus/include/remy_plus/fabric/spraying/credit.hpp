@@ -44,10 +44,10 @@ class Granter {
   Time next() const { return next_; }
   double quantum() const { return quantum_; }
 
-  // A flow wants as much as `wanted` in all.
-  void want(std::uint32_t flow, Granting& granting, std::int64_t wanted, Time now) {
-    if (wanted <= granting.wanted) return;
-    granting.wanted = wanted;
+  // A flow wants as much as `wanted` in all; `anew`: it gets a turn even if that is no more than before.
+  void want(std::uint32_t flow, Granting& granting, std::int64_t wanted, bool anew, Time now) {
+    if (wanted <= granting.wanted && !anew) return;
+    granting.wanted = std::max(granting.wanted, wanted);
     if (granting.waits || granting.over) return;
     granting.waits = true;
     waiting_.push(flow);

@@ -143,6 +143,13 @@ class SelectiveHost {
       hosting_.transport.on_timer(number, flow, now);
       nic_of(number, 0).ready(number, now);
     }
+    if (own.probe_at <= now) {
+      own.probe_at = now + 5 * own_base(number);
+      own.requested = -never / 2;
+      request(number, flow, own, nic_of(number, 0), now);
+    }
+    if (own.probe_at != never) arm(number, own.probe_at);
+    ask_if_dry(number, flow, own, nic_of(number, 0), now);
     std::uint32_t oldest;
     while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
       time_out(number, flow, own, oldest, now);
@@ -167,13 +174,23 @@ class SelectiveHost {
     if (uet() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
   }
 
+  // A sender whose packets have all arrived or are lost and that has no credit left would wait until its receiver has
+  // nobody else to serve: it asks again.
+  void ask_if_dry(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
+    if (!grants() || !uet()->parameters().asks || own.unsent + own.lost == 0) return;
+    if (own.credit.bytes > 0 || own.bytes_under_way > 0) return;
+    const Time again = own.requested + hosting_.base_rtt;
+    if (again <= now) request(number, flow, own, nic, now);
+    arm(number, std::max(again, now + hosting_.base_rtt));
+  }
+
   // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    if (uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
+    if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
-    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number));
-    nic.answer(packet);
+    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number, !uet()->parameters().asks));
+    nic.push_control(packet);
   }
 
   // --- the receiver
@@ -223,7 +240,7 @@ class SelectiveHost {
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
     if (around_.headers) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
-    nic_of(data.flow, 1).answer(ack);
+    nic_of(data.flow, 1).push_control(ack);
   }
 
   Packet answer(const Packet& data, Kind kind, int bytes) const {
@@ -247,7 +264,7 @@ class SelectiveHost {
       data.flags |= wants_ack;
       return acknowledge_bare(data, no_packet, flow, own);
     }
-    nic_of(trimmed.flow, 1).answer(nack);
+    nic_of(trimmed.flow, 1).push_control(nack);
   }
 
   // An ACK for what brought no telemetry.
@@ -257,9 +274,9 @@ class SelectiveHost {
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     (*around_.reports)[ack.number] = {
-        flow.expected,    packet.number, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
+        flow.expected,    answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived};
-    nic_of(packet.flow, 1).answer(ack);
+    nic_of(packet.flow, 1).push_control(ack);
   }
 
   void receive_request(const Packet& packet) {
@@ -274,7 +291,7 @@ class SelectiveHost {
   void want(const Packet& packet, Sprayed& own) {
     const std::int64_t wanted = uet()->parameters().pulls ? own.granting.wanted + (packet.kind != Kind::request)
                                                           : static_cast<std::int64_t>(packet.extra);
-    nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.time);
+    nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.kind != Kind::data, packet.time);
   }
 
   void grant(Nic& nic, Time now) {
@@ -284,7 +301,7 @@ class SelectiveHost {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
           packet.number = static_cast<std::uint32_t>(granting.granted);
           packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
-          nic.answer(packet);
+          nic.push_control(packet);
         });
   }
 
@@ -310,11 +327,18 @@ class SelectiveHost {
                                 {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0, rtt});
     else if (!(packet.flags & bare))
       tell(packet, report, flow, own);
-    if (around_.settings.sleek) recover(packet.flow, flow, own, report, now);
+    if (around_.settings.sleek) {
+      const bool late = report.packet == a_request && rtt < own_base(packet.flow) + target(packet.flow);
+      recover(packet.flow, flow, own, report, late, now);
+      own.probe_at =
+          now + (own.unsent + own.lost > 0 ? 3 * own_base(packet.flow) : own_base(packet.flow) + target(packet.flow));
+    }
     around_.discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, own, now);
     arm(packet.flow, flow);
+    if (own.probe_at != never) arm(packet.flow, own.probe_at);
     nic_of(packet.flow, 0).ready(packet.flow, now);
+    ask_if_dry(packet.flow, flow, own, nic_of(packet.flow, 0), now);
   }
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
@@ -382,6 +406,7 @@ class SelectiveHost {
     own.bytes_under_way -= sent.bytes;
     own.lose(nack.number);
     nic_of(nack.flow, 0).ready(nack.flow, nack.time);
+    ask_if_dry(nack.flow, flow, own, nic_of(nack.flow, 0), nack.time);
   }
 
   void receive_grant(const Packet& grant) {
@@ -398,15 +423,18 @@ class SelectiveHost {
     nic.ready(grant.flow, grant.time);
   }
 
-  // Without trimming, so many packets out of order mean that those before them are lost.
-  void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, Time now) {
-    if (own.recovers && flow.acked >= own.recovers_until) own.recovers = false;
+  // Without trimming, so many packets out of order mean that those before them are lost; so does a probe that
+  // overtakes them without queueing.
+  void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, bool overtaken, Time now) {
+    if (flow.acked >= own.recovers_until) own.recovers = false;
     const double full = hosting_.data_overhead + flow.payload;
     const double window = uet() ? static_cast<double>(uet()->window(number)) : flow.window * full / flow.payload;
-    if (own.recovers || report.out_of_order < std::max(5.0, 1.5 * window / full)) return;
+    const double most = uet() ? static_cast<double>(uet()->most(number)) : 1.5 * window;
+    const double far = std::max(5.0, std::min(1.5 * window, most) / flow.payload);
+    if (!overtaken && (own.recovers || report.out_of_order < far)) return;
     own.recovers = true;
     own.recovers_until = own.under_way.end();
-    std::int64_t left = static_cast<std::int64_t>(window);
+    auto left = static_cast<std::int64_t>(window);
     for (std::uint32_t i = flow.acked; i < own.recovers_until && left > 0; ++i) {
       const Sent& sent = own.under_way[i];
       if (!sent.under_way) continue;
@@ -416,6 +444,11 @@ class SelectiveHost {
     }
     if (!uet()) hosting_.transport.lose(number, flow, false, now);
   }
+
+  Time own_base(std::uint32_t number) const {
+    return uet() ? uet()->base_rtt(number) : hosting_.flows[number].base_rtt;
+  }
+  Time target(std::uint32_t number) const { return uet() ? uet()->target_delay() : own_base(number); }
 
   void finish(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
     own.release();

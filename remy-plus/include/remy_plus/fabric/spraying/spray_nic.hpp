@@ -14,17 +14,17 @@ namespace remy_plus::fabric {
 
 // With `several`, class by class.
 template <bool several>
-class SprayNic {
+class SprayNic : public LinkEnd<several> {
+  using Base = LinkEnd<several>;
+
  public:
   SprayNic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : port_(port), around_(around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {
+      : Base(port, around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {
     if (hosting.uet)
       granter_.start(hosting.uet->parameters(), port.speed->gbps(), around.settings.payload + around.settings.overhead,
                      hosting.spare_bytes(port.speed->gbps()));
   }
 
-  Time next() const { return next_; }
-  Port& port() { return port_; }
   Granter& granter() { return granter_; }
   const Granter& granter() const { return granter_; }
 
@@ -40,12 +40,6 @@ class SprayNic {
     wake(now);
   }
 
-  // An ACK, or another control packet.
-  void answer(const Packet& packet) {
-    Own::push(port_, Own::of(port_, packet.priority), packet);
-    wake(packet.time);
-  }
-
   Packet control(std::uint32_t number, const Flow& flow, Kind kind, Time now) const {
     Packet packet;
     packet.time = now;
@@ -57,27 +51,6 @@ class SprayNic {
                           ? static_cast<std::uint8_t>(around_.settings.ack_priority)
                           : flow.priority;
     return packet;
-  }
-
-  void hear(const Packet& frame) {
-    Lane& lane = Own::of(port_, frame.priority);
-    if (frame.kind == Kind::pause) {
-      port_.pause(lane, frame.time);
-      if (!several) next_ = never;
-    } else {
-      port_.resume(lane, frame.time);
-      wake(frame.time);
-    }
-  }
-
-  // Its link has failed: what waits goes on waiting.
-  void fail(Time now) {
-    port_.fail(now);
-    next_ = never;
-  }
-  void repair(Time now) {
-    port_.free_at = now;
-    wake(now);
   }
 
   // At next(): sends what is due, if anything is, and says when to try again.
@@ -121,8 +94,8 @@ class SprayNic {
     return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + hosting_.data_overhead);
   }
 
-  // Quanta of credit that a flow would have in all.
-  std::int64_t wanted(std::uint32_t number) const {
+  // Quanta of credit that a flow would have in all; `shared`: its part, beside the flows that wait here.
+  std::int64_t wanted(std::uint32_t number, bool shared) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
     const int full = flow.payload + hosting_.data_overhead;
@@ -131,12 +104,13 @@ class SprayNic {
     bytes -= own.credit.bytes;
     if (own.credit.speculating && own.unsent + own.lost > 0) bytes = std::max<std::int64_t>(bytes, full);
     const std::size_t waiting = turns_[several ? flow.priority : 0].size();
-    if (waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
+    if (shared && waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
     return own.credit.granted + static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
   }
 
  private:
-  using Own = Lanes<several>;
+  using Base::around_, Base::next_, Base::port_, Base::put_on_wire, Base::send_control, Base::wake;
+  using typename Base::Own;
   using Due = std::pair<Time, std::uint32_t>;
 
   static constexpr int controls_in_a_row = 10;  // while data wait
@@ -152,10 +126,6 @@ class SprayNic {
     own.paced = at;
     paced_.push({at, number});
     next_ = std::min(next_, std::max(at, port_.free_at));
-  }
-
-  void wake(Time now) {
-    if (several || !port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
   }
 
   bool anything_waits() const {
@@ -177,10 +147,8 @@ class SprayNic {
       }
       if (!control) return false;
     }
-    Packet packet = Own::pop(port_, lane, now);
     if (!turns.empty()) ++controls_;
-    ++port_.counts.ack_packets;
-    put_on_wire(packet, now);
+    send_control(lane, now);
     return true;
   }
 
@@ -236,7 +204,7 @@ class SprayNic {
           (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
       packet.flags |= bare;
-      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number));
+      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number, true));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (around_.headers) [[unlikely]]
@@ -249,23 +217,11 @@ class SprayNic {
     put_on_wire(packet, now);
   }
 
-  void put_on_wire(Packet& packet, Time start) {
-    port_.free_at = start + port_.speed->of(packet.bytes);
-    packet.time = port_.free_at + port_.delay;
-    packet.hop = 1;
-    port_.wire.push(packet);
-    Time& next = around_.next[port_.peer];
-    next = std::min(next, packet.time);
-  }
-
-  Port& port_;
-  const Surroundings& around_;
   const Hosting& hosting_;
   std::vector<Ring<std::uint32_t>> turns_;  // flows of every class that may send
   std::priority_queue<Due, std::vector<Due>, std::greater<>> paced_;
   Granter granter_;
   int controls_ = 0;
-  Time next_ = never;  // when something may be sent
 };
 
 }  // namespace remy_plus::fabric

@@ -24,6 +24,7 @@ struct Sprayed {
   std::int64_t bytes_acked = 0;
   Time timeout = 0;  // since a packet was sent; 0: none
   Time requested = -never / 2;
+  Time probe_at = never;
   std::uint32_t recovers_until = 0;  // packet
   bool recovers = false;
   bool in_turn = false;  // at its NIC

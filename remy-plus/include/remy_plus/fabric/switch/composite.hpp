@@ -1,6 +1,8 @@
 // A switch whose ports have queues of their own, as those that trim have: data wait in one with a limit, everything
 // else goes before them. Above the limit a fair coin picks the packet that comes or the newest that waits, which is
-// trimmed to its header and goes on before data, or is dropped (Handley et al., SIGCOMM 2017, section 3.1). No PFC.
+// trimmed to its header and goes on before data, or is dropped (Handley et al., SIGCOMM 2017, section 3.1). With
+// several classes the limit is of all together, and what waits in a lower class goes for a packet of a higher one. No
+// PFC.
 //
 // A packet counts for the limit until its last bit has left, and is on the wire only then; so ports are brought up to
 // date in every window while they send.
@@ -15,8 +17,9 @@
 
 namespace remy_plus::fabric {
 
-// With `headers`, packets carry headers of the catalogue; without, nothing is asked for them.
-template <bool headers>
+// With `headers`, packets carry headers of the catalogue; without, nothing is asked for them. With `several`, there are
+// classes of traffic.
+template <bool headers, bool several>
 class Composite {
  public:
   static constexpr bool is_host = false;
@@ -54,10 +57,7 @@ class Composite {
     };
     if (line.sends) lose(line.packet);
     for (; !from.frames.empty(); from.frames.pop()) lose(from.frames.front());
-    for (; !from.queue.empty(); from.queue.pop()) {
-      from.queue_changes(now, -from.queue.front().bytes);
-      lose(from.queue.front());
-    }
+    while (Lane* lane = first_lane(from)) lose(Own::pop(from, *lane, now));
     line = Line{};
     from.fail(now);
     return lost;
@@ -87,6 +87,8 @@ class Composite {
   }
 
  private:
+  using Own = Lanes<several>;
+
   // What a port is sending, until Port::free_at.
   struct Line {
     Packet packet;
@@ -100,18 +102,45 @@ class Composite {
   void take_data(Packet& packet, Port& to, Line& line) {
     const std::int64_t sending = line.sends && line.packet.kind == Kind::data ? line.packet.bytes : 0;
     if (to.queued + sending + packet.bytes > to.most_queued) {
-      if (to.queue.empty() || to.coin.next() <= 0.5) return shorten(packet, to, line);
-      Packet newest = to.queue.take_back();
-      to.queue_changes(packet.time, -newest.bytes);
+      Lane* lane = victims(packet, to);
+      if (!lane) return shorten(packet, to, line);
+      Packet newest = Own::pop_newest(to, *lane, packet.time);
       newest.time = packet.time;
       shorten(newest, to, line);
     }
+    Lane& lane = Own::of(to, packet.priority);
     to.arrived += packet.bytes;
     if (to.fair_rate) offer(*to.fair_rate, packet, to);
     if (!settings().mark_at_dequeue) mark(packet, to, packet.time);
     if constexpr (headers) around_.headers->join(packet, to, index(to));
-    to.queue_changes(packet.time, packet.bytes);
-    to.queue.push(packet);
+    Own::push(to, lane, packet);
+  }
+
+  // Whose newest packet goes for one that comes; null: that one itself.
+  static Lane* victims(const Packet& packet, Port& to) {
+    Lane* lane = last_lane(to);
+    if (!lane || lane < &Own::of(to, packet.priority)) return nullptr;
+    return lane > &Own::of(to, packet.priority) || to.coin.next() > 0.5 ? lane : nullptr;
+  }
+
+  // Of the classes with packets; null: there are none.
+  static Lane* first_lane(Port& from) {
+    if constexpr (several) {
+      for (Lane& lane : from.lanes)
+        if (!lane.queue.empty()) return &lane;
+      return nullptr;
+    } else {
+      return from.queue.empty() ? nullptr : &from;
+    }
+  }
+  static Lane* last_lane(Port& from) {
+    if constexpr (several) {
+      for (std::size_t i = from.lanes.size(); i-- > 0;)
+        if (!from.lanes[i].queue.empty()) return &from.lanes[i];
+      return nullptr;
+    } else {
+      return first_lane(from);
+    }
   }
 
   void shorten(Packet packet, Port& to, Line& line) {
@@ -147,12 +176,15 @@ class Composite {
   }
 
   void begin(Port& from, Line& line, Time now) {
-    Ring<Packet>& ring = from.frames.empty() ? from.queue : from.frames;
-    if (ring.empty()) return;
-    line.packet = ring.front();
-    ring.pop();
+    if (!from.frames.empty()) {
+      line.packet = from.frames.front();
+      from.frames.pop();
+    } else if (Lane* lane = first_lane(from)) {
+      line.packet = Own::pop(from, *lane, now);
+    } else {
+      return;
+    }
     line.sends = true;
-    if (line.packet.kind == Kind::data) from.queue_changes(now, -line.packet.bytes);
     from.free_at = now + from.speed->of(line.packet.bytes);
     if (!settings().mark_when_sent) write(line.packet, from, now);
   }
@@ -191,7 +223,7 @@ class Composite {
 
   void mark(Packet& packet, Port& at, Time now) const {
     if (!at.marks || (packet.marked && !headers && !sees_marked(at.marker))) return;
-    const bool marked = marks(at, packet, at.queued, now);
+    const bool marked = marks(at, packet, Own::of(at, packet.priority).queued, now);
     if constexpr (headers) around_.headers->note_mark(packet, marked);
     packet.marked |= marked;
   }

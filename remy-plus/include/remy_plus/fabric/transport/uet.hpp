@@ -34,8 +34,8 @@ struct UetParameters {
   double quantum_bytes = 256;  // of credit
   int grant_quanta = 64;       // at most in a grant
   double credit_rate = 0.99;   // of the receiver's link
-  bool pulls = false;          // NDP: one packet for each that arrives; first_packets without
-  double first_packets = 15;
+  bool asks = true;            // senders that wait for credit with nothing under way ask for it again
+  bool pulls = false;          // NDP: one packet for each that arrives
 
   // Losses.
   double timeout_us = 15;     // since a packet was sent, and
@@ -68,12 +68,12 @@ class Uet final : public Transport {
   void on_ack(std::uint32_t, Flow&, const Ack&) override {}
 
   std::int64_t window(std::uint32_t number) const { return states_[number].window; }
+  std::int64_t most(std::uint32_t number) const { return states_[number].most; }
   Time mean_delay(std::uint32_t number) const { return states_[number].mean; }
   Time base_rtt(std::uint32_t number) const { return states_[number].base; }
 
   // Bytes on the wire at the start: of the window and of credit, which never has more.
   std::int64_t first_bytes(const Flow& flow) const {
-    if (p_.pulls) return static_cast<std::int64_t>(p_.first_packets * frame_.frame_bytes);
     return static_cast<std::int64_t>(p_.first_bdps * bdp(flow, frame_.base_rtt));
   }
   Time timeout(const Flow& flow) const override {
@@ -129,6 +129,11 @@ class Uet final : public Transport {
     state.window = std::max<std::int64_t>(state.window - bytes, frame_.frame_bytes);
   }
 
+  Time target_delay() const {
+    const double rtts = p_.target_rtts > 0 ? p_.target_rtts : frame_.trims ? 0.75 : 1.0;
+    return static_cast<Time>(rtts * static_cast<double>(frame_.base_rtt));
+  }
+
  private:
   static constexpr double reference_bdp = 150'000;  // bytes: 100 Gb/s, 12 µs
   static constexpr Time reference_rtt = 12 * microsecond;
@@ -147,10 +152,6 @@ class Uet final : public Transport {
     return static_cast<std::int64_t>(p_.most_bdps * bdp(flow, rtt));
   }
   double gain(const Flow& flow) const { return frame_.payload * bdp(flow, frame_.base_rtt) / reference_bdp; }
-  Time target_delay() const {
-    const double rtts = p_.target_rtts > 0 ? p_.target_rtts : frame_.trims ? 0.75 : 1.0;
-    return static_cast<Time>(rtts * static_cast<double>(frame_.base_rtt));
-  }
 
   void clamp(State& state) const {
     state.window = std::clamp<std::int64_t>(state.window, frame_.frame_bytes,

@@ -1,0 +1,229 @@
+// A host under Homa: senders of messages, and the receiver that grants them. What is lost is asked for by the receiver:
+// at once where a switch trimmed it, else once it has heard nothing for long. A sender that has heard nothing for as
+// long asks what is missing, for messages of which nothing arrived.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "remy_plus/fabric/homa/inbox.hpp"
+#include "remy_plus/fabric/homa/nic.hpp"
+
+namespace remy_plus::fabric {
+
+template <bool several>
+class HomaHost {
+ public:
+  static constexpr bool is_host = true;
+
+  HomaHost(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+      : first_(first),
+        around_(around),
+        hosting_(hosting),
+        homa_(static_cast<Homa&>(hosting.transport)),
+        inbox_(hosting) {
+    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
+  }
+
+  HomaNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+
+  // Flows that begin here, in the order of their starts.
+  void add(std::uint32_t flow) { to_start_.push_back(flow); }
+
+  // One whose start was not known before, and lies ahead.
+  void add_late(std::uint32_t flow) {
+    const auto later = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(hosting_.flows[a].start, a) < std::pair(hosting_.flows[b].start, b);
+    };
+    const auto rest = to_start_.begin() + static_cast<std::ptrdiff_t>(started_);
+    to_start_.insert(std::upper_bound(rest, to_start_.end(), flow, later), flow);
+  }
+
+  // When it acts next by itself.
+  Time next() const {
+    Time found = timers_.empty() ? never : timers_.top().at;
+    if (started_ < to_start_.size()) found = std::min(found, hosting_.flows[to_start_[started_]].start);
+    for (const auto& nic : nics_) found = std::min(found, nic.next());
+    return found;
+  }
+
+  // Whether nothing but timers is due, now or later.
+  bool waits() const {
+    return started_ == to_start_.size() &&
+           std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) { return nic.next() == never; });
+  }
+
+  // Does what is due at next().
+  void act(Time now) {
+    while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
+      start(to_start_[started_++]);
+    while (!timers_.empty() && timers_.top().at <= now) ring(now);
+    for (auto& nic : nics_)
+      if (nic.next() <= now) nic.send(now);
+  }
+
+  void receive(const Packet& packet, int in) {
+    if (is_pfc(packet))
+      nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+    else if (goes_back(packet))
+      hear_receiver(packet);
+    else
+      hear_sender(packet);
+  }
+
+ private:
+  struct Due {
+    Time at;
+    std::uint32_t flow;
+    bool receives;
+
+    bool operator>(const Due& other) const {
+      return std::tuple(at, flow, receives) > std::tuple(other.at, other.flow, other.receives);
+    }
+  };
+
+  HomaNic<several>& nic_of(std::uint32_t flow, int direction) {
+    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
+  }
+  Time patience() const { return around_.settings.retransmit_after; }
+
+  void start(std::uint32_t number) {
+    Flow& flow = hosting_.flows[number];
+    Outgoing& out = homa_.outgoing(number);
+    flow.gbps = flow.line_gbps;
+    hosting_.progress = out.heard = flow.start;
+    out.unscheduled = out.granted = homa_.unscheduled(flow);
+    out.unscheduled_level = homa_.unscheduled_level(flow);
+    out.level = homa_.scheduled_level(0, 1);
+    arm(out, number, false);
+    nic_of(number, 0).offer(number, flow.start);
+  }
+
+  // A packet without payload about a message: to its receiver, or back to its sender.
+  void say(Kind kind, std::uint32_t flow, std::uint32_t number, std::uint64_t extra, Time now) {
+    Packet packet;
+    packet.kind = kind;
+    packet.flow = flow;
+    packet.number = number;
+    packet.extra = extra;
+    packet.time = now;
+    packet.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
+    nic_of(flow, goes_back(packet)).push_control(packet);
+  }
+
+  // --- timers: one entry for an end of a message is enough
+
+  template <class End>
+  void arm(End& end, std::uint32_t number, bool receives) {
+    if (patience() == 0 || end.heard + patience() >= end.armed) return;
+    end.armed = end.heard + patience();
+    timers_.push({end.armed, number, receives});
+  }
+
+  void ring(Time now) {
+    const Due due = timers_.top();
+    timers_.pop();
+    if (due.receives) {
+      if (const auto& in = homa_.incoming(due.flow)) ring(*in, due, [&] { ask(*in, due.flow, now); });
+    } else if (hosting_.flows[due.flow].acked == 0) {
+      ring(homa_.outgoing(due.flow), due, [&] { say_unanswered(due.flow, now); });
+    }
+  }
+
+  // `overdue` is called where nothing was heard for so long.
+  template <class End, class Overdue>
+  void ring(End& end, const Due& due, const Overdue& overdue) {
+    end.armed = never;
+    if (end.heard + patience() <= due.at) {
+      end.heard = due.at;
+      overdue();
+    }
+    arm(end, due.flow, due.receives);
+  }
+
+  void ask(const Incoming& in, std::uint32_t number, Time now) {
+    for (const auto& [first, end] : in.missing()) say(Kind::nack, number, first, end, now);
+  }
+
+  void say_unanswered(std::uint32_t number, Time now) {
+    const Flow& flow = hosting_.flows[number];
+    const Outgoing& out = homa_.outgoing(number);
+    if (out.again.empty() && flow.next == out.granted) say(Kind::request, number, flow.next, 0, now);
+  }
+
+  // --- the receiver
+
+  void hear_sender(const Packet& packet) {
+    if (inbox_.complete(packet.flow)) return acknowledge(packet.flow, packet.time);
+    const bool known = homa_.incoming(packet.flow) != nullptr;
+    Incoming& in = inbox_.open(packet.flow);
+    if (packet.kind == Kind::trimmed && !in.has(packet.number))
+      say(Kind::nack, packet.flow, packet.number, packet.number + 1, packet.time);
+    else if (packet.kind == Kind::request && !known)
+      ask(in, packet.flow, packet.time);
+    if (packet.kind != Kind::request || !known) in.heard = packet.time;
+    if (packet.kind == Kind::data && inbox_.take(packet.flow, packet.number)) hosting_.progress = packet.time;
+    if (inbox_.complete(packet.flow))
+      complete(packet.flow, packet.time);
+    else
+      arm(in, packet.flow, true);
+    inbox_.grant([&](std::uint32_t flow, std::uint32_t packets, std::uint8_t level) {
+      say(Kind::grant, flow, packets, level, packet.time);
+    });
+  }
+
+  void complete(std::uint32_t number, Time now) {
+    inbox_.close(number);
+    acknowledge(number, now);
+    if (!around_.settings.fct_at_ack) end(number, now);
+  }
+
+  void acknowledge(std::uint32_t number, Time now) { say(Kind::ack, number, hosting_.flows[number].packets, 0, now); }
+
+  // --- the sender
+
+  void hear_receiver(const Packet& packet) {
+    Flow& flow = hosting_.flows[packet.flow];
+    Outgoing& out = homa_.outgoing(packet.flow);
+    if (flow.acked == flow.packets) return;
+    out.heard = packet.time;
+    if (packet.kind == Kind::ack) return finish(packet.flow, flow, packet.time);
+    if (packet.kind == Kind::nack) {
+      const auto end = static_cast<std::uint32_t>(packet.extra);
+      for (std::uint32_t each = packet.number; each < std::min(end, flow.next); ++each) out.send_again(each);
+      out.granted = std::max(out.granted, end);
+    } else if (packet.number > out.granted) {
+      out.granted = packet.number;
+      out.level = static_cast<std::uint8_t>(packet.extra);
+    }
+    nic_of(packet.flow, 0).offer(packet.flow, packet.time);
+  }
+
+  void finish(std::uint32_t number, Flow& flow, Time now) {
+    flow.acked = flow.packets;
+    homa_.outgoing(number).again = {};
+    nic_of(number, 0).take_back(number);
+    if (around_.settings.fct_at_ack) end(number, now);
+  }
+
+  void end(std::uint32_t number, Time now) {
+    hosting_.flows[number].ended = now;
+    --hosting_.unfinished;
+    if (hosting_.rounds) hosting_.rounds->end(number, now);
+  }
+
+  int first_;
+  const Surroundings& around_;
+  const Hosting& hosting_;
+  Homa& homa_;
+  Inbox inbox_;
+  std::vector<HomaNic<several>> nics_;
+  std::vector<std::uint32_t> to_start_;
+  std::size_t started_ = 0;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
+};
+
+}  // namespace remy_plus::fabric
