@@ -56,14 +56,14 @@ void Simulation::clear_wire(int number) {
     const Packet& packet = wire.front();
     if (is_pfc(packet)) continue;
     around_->discard(packet);
-    lost += !goes_back(packet);
+    lost += is_data(packet);
   }
   count_lost(number, number, lost);
 }
 
 void Simulation::lose(const Packet& packet, int in, int node) {
   around_->discard(packet);
-  if (goes_back(packet)) return;
+  if (!is_data(packet)) return;
   const int out = way(packet, node);
   count_lost(out < 0 ? in : out, out, 1);
 }

@@ -260,7 +260,26 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "overhead_bytes": draws.whole(0, 100),
         "switch": switch,
     }
-    return FabricScenario.model_validate(content)
+    plain = FabricScenario.model_validate(content)
+    return with_events(plain, content, draws) if draws.chance(0.3) else plain
+
+
+def with_events(plain: FabricScenario, content: dict[str, Any], draws: Draws) -> FabricScenario:
+    """The scenario in which links fail and slow down; no link is faster than it was, and so no flow than alone."""
+    fabric, duration = plain.fabric, plain.duration_us or 0.0
+    events: list[dict[str, Any]] = []
+    for _ in range(draws.of(1, 1, draws.whole(1, 4))):
+        link = draws.whole(0, len(fabric.a) - 1)
+        slow = {"gbps": float(fabric.gbps[link]) * draws.number(0.01, 1)}
+        where: dict[str, Any] = {"link": [int(fabric.a[link]), int(fabric.b[link])]} | draws.of(slow, {"down": True})
+        if draws.chance(0.3):
+            where = {"switch": draws.whole(fabric.hosts, fabric.nodes - 1)}
+        lasts = draws.of({}, {"for_us": draws.number(0.01, 2 * duration)})
+        if lasts and draws.chance(0.3):
+            lasts |= {"times": draws.whole(2, 5), "every_us": lasts["for_us"] * draws.number(1.01, 4)}
+        events.append(where | lasts | {"at_us": duration * draws.number(0.001, 0.999)})
+    more = {"events": events, "convergence_us": draws.of(0, draws.number(0.1, 100))}
+    return FabricScenario.model_validate(content | more)
 
 
 def drawn_knobs(draws: Draws, knobs: Any) -> dict[str, float]:
@@ -318,13 +337,33 @@ def check_trial(trial: FabricTrial, scenario: FabricScenario) -> None:
         assert (fct[done] * SLACK >= ideal[done]).all(), (fct[done] / ideal[done]).min()
     assert (record["flow_delivered_bytes"] <= size).all() and (record["flow_delivered_bytes"][done] == size[done]).all()
     switches, switch = record["port_node"] >= trial.hosts, scenario.switch
-    if switch.pfc and switch.headroom_delays >= 3:
+    if switch.pfc and switch.headroom_delays >= 3 and not scenario.events:  # pauses are lost with their links
         assert record["port_drops"].sum() == 0
     queued = record["port_most_queued_bytes"][switches]
     if not switch.pfc:
         assert (queued <= switch.buffer_bytes * SLACK).all(), queued.max() / switch.buffer_bytes
     assert (record["port_mean_queued_bytes"] <= record["port_most_queued_bytes"] * SLACK).all()
     assert (record["port_marked_packets"] <= record["port_data_packets"]).all()
+    if scenario.events:
+        check_events(trial, scenario)
+
+
+def check_events(trial: FabricTrial, scenario: FabricScenario) -> None:
+    """Check that what is lost is counted once and was sent, and that recoveries lie within the trial."""
+    record = trial.record
+    lost, took, end = record["event_lost_packets"], record["event_recovery_ns"], record["end_ns"]
+    begins = sorted(1000 * each.at_us for each in scenario.events)
+    assert np.abs(record["event_ns"] - begins).max() < 1e-3
+    assert record["port_lost_packets"].sum() == lost.sum()
+    sent = record["port_data_packets"][record["port_node"] < trial.hosts].sum()
+    assert lost.sum() + np.ceil(record["flow_delivered_bytes"] / scenario.payload_bytes).sum() <= sent
+    begun = ~np.isnan(took)
+    assert (record["event_ns"][begun] <= end * SLACK).all()
+    assert (took[begun] >= 0).all() and (lost[~begun] == 0).all()
+    finite = np.isfinite(took)
+    assert (record["event_ns"] + took)[finite].max(initial=0.0) <= end * SLACK
+    if np.isfinite(record["flow_fct_ns"]).all():
+        assert not np.isinf(took).any()
 
 
 CASES = {"networks": network_case, "fabrics": fabric_case}

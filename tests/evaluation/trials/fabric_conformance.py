@@ -27,18 +27,20 @@ class FabricUtilityConformance(UtilityConformance):
     Attributes:
         wanted: the utility.
         workload: of the fabric.
+        more: keys of the scenario.
         networks: seeds in their place.
     """
 
     wanted: Ratio
     workload: ClassVar[dict[str, object]] = INCAST
+    more: ClassVar[dict[str, object]] = {}
     networks: Sequence[Network] = range(1, 5)  # type: ignore[assignment]
     good: Policy = named_transport("dctcp-window@step:k_bytes=20000")
     bad: Policy = named_transport("window:bdps=8")
 
     def scores(self, policies: Sequence[Policy], networks: Sequence[Network], jobs: int = 1) -> TrialScores:
         keys = {"name": "star", "topology": STAR, "workload": self.workload, "duration_us": 200, "drain_us": 300}
-        scenario = FabricScenario.model_validate(keys)
+        scenario = FabricScenario.model_validate(keys | self.more)
         engines = {str(i): engine_of(policy, scenario.settings()) for i, policy in enumerate(policies)}
         trials = run_fabric_trials(scenario, engines, list(networks), Threads(jobs))
         order = sorted(trials, key=lambda each: int(each.policy))  # stable: by seed within a policy

@@ -137,3 +137,11 @@ class TestRoundTime(FabricUtilityConformance):
 class TestThroughput(FabricUtilityConformance):
     wanted, good, bad = UTILITIES["throughput"], named_transport("window"), named_transport("window:bdps=0.05")
     workload: ClassVar = {"kind": "incast", "senders": 4, "bytes": 10**8, "receiver": 0, "period_us": 1e6}
+
+
+class TestRecovery(FabricUtilityConformance):
+    """A link is down for 10 µs; with a small window after the timer's 1 ms, with a large one after a NACK."""
+
+    wanted, good, bad = UTILITIES["recovery"], named_transport("window:bdps=30"), named_transport("window:bdps=0.2")
+    workload: ClassVar = {"kind": "incast", "senders": 4, "bytes": 10**7, "receiver": 0, "period_us": 1e6}
+    more: ClassVar = {"events": [{"at_us": 100, "link": [0, 5], "down": True, "for_us": 10}], "drain_us": 3000}

@@ -50,6 +50,7 @@ struct FairHeader {
 static_assert(sizeof(FairHeader) == sizeof(Packet::extra));
 
 inline bool is_pfc(const Packet& packet) { return packet.kind >= Kind::pause; }
+inline bool is_data(const Packet& packet) { return packet.kind <= Kind::trimmed; }
 inline bool goes_back(const Packet& packet) { return packet.kind >= Kind::ack; }
 
 inline constexpr int most_stamps = 6;

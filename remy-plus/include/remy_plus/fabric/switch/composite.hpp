@@ -53,7 +53,7 @@ class Composite {
     std::uint64_t lost = 0;
     const auto lose = [&](const Packet& packet) {
       around_.discard(packet);
-      lost += !goes_back(packet);
+      lost += is_data(packet);
     };
     if (line.sends) lose(line.packet);
     for (; !from.frames.empty(); from.frames.pop()) lose(from.frames.front());

@@ -127,7 +127,7 @@ class Departures {
       const Packet packet = Own::pop(from, lane, now);
       release(packet, now);
       around_.discard(packet);
-      lost += !goes_back(packet);
+      lost += is_data(packet);
     }
     return lost;
   }
