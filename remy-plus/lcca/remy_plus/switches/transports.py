@@ -79,7 +79,7 @@ class TransportKind:
             for name, value in changes.items():
                 (self.knobs[name].limits or ANY).require(name, value)
         usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
-        return usual | {name: float(value) for name, value in changes.items()} | self.variant
+        return {**usual, **{name: float(value) for name, value in changes.items()}, **self.variant}
 
     def searches(self, gbps: float, lossy: bool = False) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, for those parameters that have such a range."""
