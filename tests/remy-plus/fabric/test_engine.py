@@ -183,5 +183,5 @@ def test_what_cannot_be_is_refused() -> None:
         FabricEngine("dctcp", {"g_": 1}).run(star(3), flows((0, 1, 1, 0)))
     with pytest.raises(InputError, match="16384 bytes at most"):
         FabricEngine("dctcp", settings=FabricSettings(payload_bytes=16_384)).run(star(3), flows((0, 1, 1, 0)))
-    with pytest.raises(InputError, match=r"preset: 'ns2' is not known .known: default, hpcc-ns3"):
+    with pytest.raises(InputError, match=r"preset: 'ns2' is not known .known: default, uet-htsim, hpcc-ns3"):
         settings("ns2")

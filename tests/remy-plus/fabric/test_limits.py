@@ -65,7 +65,7 @@ GIVEN: dict[str, Any] = {
     "switches": 1,
     "a": int32(0, 1, 2),
     "b": int32(3, 3, 3),
-    "gbps": np.ones(3),
+    "gbps": np.ones(6),
     "delay_ns": np.ones(3),
     "src": int32(1, 2),
     "dst": int32(0, 0),
@@ -95,7 +95,7 @@ GIVEN: dict[str, Any] = {
         ({"ack_paths": [[3], [99]]}, "node 0 has no link to node 99"),
         ({"start_ns": np.array([0, np.nan])}, "flow 1: must start"),
         ({"start_ns": np.array([0, 1e18])}, "flow 1: must start"),
-        ({"gbps": np.array([1, np.inf, 1])}, "Gb/s"),
+        ({"gbps": np.array([1, np.inf, 1, 1, 1, 1])}, "Gb/s"),
         ({"delay_ns": np.array([1, 1, np.inf])}, "delay"),
         ({"hosts": -1}, "nodes at most"),
     ],
@@ -193,7 +193,7 @@ def test_what_is_slow_goes_on() -> None:
 
 
 def test_the_core_runs_hosts_without_a_switch() -> None:
-    link = {"a": int32(0), "b": int32(1), "gbps": np.ones(1), "delay_ns": np.ones(1)}
+    link = {"a": int32(0), "b": int32(1), "gbps": np.ones(2), "delay_ns": np.ones(1)}
     found = _core.run_fabric(**(GIVEN | link | {"hosts": 2, "switches": 0, "src": int32(0, 1), "dst": int32(1, 0)}))
     assert not np.isnan(found["flow_fct_ns"]).any() and not len(found["fullest_queued_ns"])
 

@@ -13,6 +13,7 @@ from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.switches.markers import marking
 
 DATA = Path(os.environ.get("LCCA_REFERENCE", Path(__file__).parents[5] / "shared")) / "data" / "uet"
 """As the fixture `reference` has it, for names of tests."""
@@ -94,14 +95,11 @@ class Cell:
         return FabricFlows(*columns, id=rows.id.to_numpy(), **ways)
 
     @property
-    def seeds(self) -> list[int]:
-        """Of the engine's runs; ways are there for the peer's own."""
-        return self.summary.seed.to_list() if self.configuration.endswith("-ecmp") else [1, 2, 3, 4, 5]
-
-    @property
     def engine(self) -> FabricEngine:
         transport, _, more = self.configuration.partition("-")
-        changes: dict[str, Any] = {"base_rtt_ns": float(self.parameters.network_rtt_ns)}
+        own, rate = self.parameters, self.gbps / 100  # thresholds are those of a port of 100 Gb/s
+        ends = {"kmin_bytes": own.ecn_low_bytes / rate, "kmax_bytes": own.ecn_high_bytes / rate}
+        changes: dict[str, Any] = {"base_rtt_ns": float(own.network_rtt_ns), "marker": marking("red", pmax=1, **ends)}
         if more == "ecmp":
             changes["spraying"] = "flow"
         if more in SPRAYING:
@@ -112,8 +110,15 @@ class Cell:
             TRANSPORTS[transport], {} if transport == "nscc" else {"asks": 0}, settings("uet-htsim", **changes)
         )
 
-    def run(self, seed: int) -> FabricRecord:
-        return self.engine.run(self.topology, self.flows(seed), seed=seed, horizon_ns=3e8)
+    def run(self, seed: int, ways_of: int = 1) -> FabricRecord:
+        """Run the engine with a seed and, where flows have one way each, on those of a seed of the peer."""
+        return self.engine.run(self.topology, self.flows(ways_of), seed=seed, horizon_ns=3e8)
+
+    def groups(self) -> list[list[dict[str, float]]]:
+        """What some runs of the engine found; those of a group differ by chance alone."""
+        ways = self.summary.seed.to_list() if self.configuration.endswith("-ecmp") else [1]
+        each = max(20 // len(ways), 2) if len(ways) > 1 else 20
+        return [[self.found(self.run(seed, way)) for seed in range(1, each + 1)] for way in ways]
 
     # --- what is compared
 
@@ -130,10 +135,20 @@ class Cell:
         rows = self.summary
         return rows.trims_arriving + rows.trims_tail if name == "trims" else rows[name]
 
-    def band(self, name: str) -> tuple[float, float]:
-        """The peer's range over its seeds, widened by 2 %, and of counts by 15 %."""
-        values, wide = self.counts(name), 0.15 if name in ("trims", "pkts_with_mark_received") else 0.02
-        return float(values.min() * (1 - wide)), float(values.max() * (1 + wide))
+    def apart(self, name: str, groups: list[list[dict[str, float]]]) -> str:
+        """Return how the engine differs from the peer; empty if within 2 % of its range over seeds, or by chance.
+
+        Counts have 15 %. By chance are three standard errors of the difference: the peer has five seeds at most, and
+        its range is often narrower than what one seed differs from another.
+        """
+        peer, runs = self.counts(name).to_numpy(float), [[each[name] for each in group] for group in groups]
+        wide = 0.15 if name in ("trims", "pkts_with_mark_received") else 0.02
+        mean, wanted = float(np.mean(runs)), float(peer.mean())
+        spread = float(np.sqrt(np.mean([np.var(group, ddof=1) for group in runs])))
+        chance = 3 * spread * np.sqrt(1 / np.size(runs) + 1 / len(peer))
+        if peer.min() * (1 - wide) <= mean <= peer.max() * (1 + wide) or abs(mean - wanted) <= chance:
+            return ""
+        return f"{name}: {mean:.5g}, not {wanted:.5g} ({peer.min():.5g} to {peer.max():.5g}); by chance {chance:.2g}"
 
     def found(self, record: FabricRecord) -> dict[str, float]:
         """The same of a run of the engine."""

@@ -289,8 +289,8 @@ class SelectiveHost {
   }
 
   void want(const Packet& packet, Sprayed& own) {
-    const std::int64_t wanted = uet()->parameters().pulls ? own.granting.wanted + (packet.kind != Kind::request)
-                                                          : static_cast<std::int64_t>(packet.extra);
+    const std::int64_t wanted =
+        uet()->parameters().pulls ? own.granting.wanted + 1 : static_cast<std::int64_t>(packet.extra);
     nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.kind != Kind::data, packet.time);
   }
 
