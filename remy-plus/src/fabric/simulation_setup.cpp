@@ -104,7 +104,8 @@ void Simulation::make_markers() {
   }
 }
 
-// In full frames of a bandwidth-delay product at the rate of the slowest host, in proportion to the port's rate.
+// In full frames of a bandwidth-delay product at the rate of the slowest host, in proportion to the port's rate, and of
+// one frame at least.
 void Simulation::make_queues() {
   double slowest = 1e300;
   for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
@@ -112,7 +113,8 @@ void Simulation::make_queues() {
   const double packets = std::ceil(static_cast<double>(base_rtt_) * slowest / 8000 / full);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     Port& port = ports_[i];
-    port.most_queued = std::llround(settings_.queue_bdps * packets * full * port.speed->gbps() / slowest);
+    port.most_queued = std::max<std::int64_t>(
+        std::llround(settings_.queue_bdps * packets * full * port.speed->gbps() / slowest), full);
     port.coin = Draws(key_of(settings_.seed, trimming, i));
   }
 }
