@@ -291,6 +291,7 @@ void bind_fabric(nb::module_& m) {
         "Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed "
         "1, "
         "at the last hop 2; rtt_ns since it was sent).");
+  m.attr("AS_BUILT") = as_built;
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

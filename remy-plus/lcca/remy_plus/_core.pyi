@@ -320,6 +320,8 @@ def nscc_windows(parameters: dict, gbps: float, base_rtt_ns: float, payload: int
     Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed 1, at the last hop 2; rtt_ns since it was sent).
     """
 
+AS_BUILT: float = -1.0
+
 FABRIC_MOST_TELEMETRY_BYTES: int = 42
 
 FABRIC_SENT_TIME_BYTES: int = 8

@@ -15,8 +15,10 @@ void Simulation::change_links(Time now) {
 
 void Simulation::change_end(int port, double gbps, Time now) {
   if (gbps == 0) return fail(port, now);
-  if (gbps != ports_[static_cast<std::size_t>(port)].speed->gbps()) set_speed(port, gbps);
-  if (ports_[static_cast<std::size_t>(port)].free_at == never) repair(port, now);
+  const Port& at = ports_[static_cast<std::size_t>(port)];
+  if (gbps == as_built) gbps = at.rated->gbps();
+  if (gbps != at.speed->gbps()) set_speed(port, gbps);
+  if (at.free_at == never) repair(port, now);
 }
 
 // Hosts keep what waits for their link.

@@ -37,8 +37,8 @@ def event(**keys: Any) -> EventModel:
 
 
 def test_events_become_changes_of_links() -> None:
-    """A flapping link that is slow, and a switch with two links to ToRs: in time, what ends first; rates come back."""
-    topology = leaf_spine(2, 2, 2, uplink_gbps=200)
+    """A flapping link that is slow, and a switch with two links to ToRs: in time, what ends first."""
+    topology = leaf_spine(2, 2, 2)
     slow = event(at_us=20, link=[6, 4], gbps=25, for_us=5, times=2, every_us=10)
     found = link_events(
         [slow, event(at_us=10, switch=7, for_us=15), event(at_us=25, link=[0, 4], down=True)], 7, topology
@@ -48,12 +48,12 @@ def test_events_become_changes_of_links() -> None:
         (10_000, 4, 7, 0, 0),
         (10_000, 5, 7, 0, 0),
         (20_000, 4, 6, 25, 1),
-        (25_000, 4, 7, 200, 0),
-        (25_000, 5, 7, 200, 0),
-        (25_000, 4, 6, 200, 1),
+        (25_000, 4, 7, None, 0),
+        (25_000, 5, 7, None, 0),
+        (25_000, 4, 6, None, 1),
         (25_000, 0, 4, 0, 2),
         (30_000, 4, 6, 25, 1),
-        (35_000, 4, 6, 200, 1),
+        (35_000, 4, 6, None, 1),
     ]
 
 

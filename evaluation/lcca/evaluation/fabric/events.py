@@ -110,14 +110,12 @@ def overlap(events: Sequence[EventModel], topology: FabricTopology) -> tuple[Key
 
 def link_events(events: Sequence[EventModel], convergence_us: float, topology: FabricTopology) -> LinkEvents:
     """Return what the engine makes of events, which it numbers by their begins."""
-    rates = zip(*(each.tolist() for each in (topology.a, topology.b, topology.gbps)), strict=True)
-    rated = {(min(a, b), max(a, b)): gbps for a, b, gbps in rates}
     begins, ends = [], []
     for number, each in enumerate(sorted(events, key=lambda event: event.at_us)):
         for begin, end in each.spans_us:
             for a, b in each.links(topology):
                 begins.append(LinkChange(begin * 1000, a, b, each.gbps or 0.0, number))
-                ends.append(LinkChange(end * 1000, a, b, rated[a, b], number))
+                ends.append(LinkChange(end * 1000, a, b, None, number))
     ended = [each for each in ends if each.at_ns < inf]
     changes = sorted(ended + begins, key=lambda each: each.at_ns)  # stable: what ends at a moment comes first
     return LinkEvents(tuple(changes), convergence_us * 1000)

@@ -238,7 +238,10 @@ def _rare(topology: FabricTopology, flows: FabricFlows) -> dict[str, Any]:
     if topology.events is None:
         return found
     numbers, events = topology.port_numbers, topology.events
-    changes = [(each.at_ns, numbers[each.a, each.b], each.gbps, each.event) for each in events.changes]
+    changes = [
+        (each.at_ns, numbers[each.a, each.b], _core.AS_BUILT if each.gbps is None else each.gbps, each.event)
+        for each in events.changes
+    ]
     return found | {"changes": changes, "convergence_ns": events.convergence_ns}
 
 

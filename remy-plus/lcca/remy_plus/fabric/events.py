@@ -14,14 +14,14 @@ class LinkChange:
         at_ns: the moment.
         a: one end of the link.
         b: the other.
-        gbps: in both directions; 0 if it is down.
+        gbps: in both directions; 0 if it is down, None for what it was built with.
         event: number of the event that it is part of; events are numbered by their begins.
     """
 
     at_ns: float
     a: int
     b: int
-    gbps: float
+    gbps: float | None
     event: int
 
 

@@ -24,7 +24,7 @@ DELAY = 1000.0
 OPEN = {"bdps": 1000.0}  # a window that never closes
 INF = math.inf
 
-Change = tuple[float, int, int, float]
+Change = tuple[float, int, int, float | None]
 """When (ns), both ends, Gb/s."""
 
 
@@ -126,6 +126,18 @@ def test_hosts_keep_what_waits_for_their_link() -> None:
     assert found["flow_fct_ns"][0] == pytest.approx(70e3 + (again + 1000 - lost[0] + 1) * FRAME + 2 * DELAY, abs=1e-3)
 
 
+def test_links_come_back_as_they_were_built() -> None:
+    """With another rate on the way back: a flow each way, after a failure, takes what it takes without one."""
+    uneven = FabricTopology(
+        2, 1, np.array([0, 1]), np.array([2, 2]), *np.full((2, 2), [[100.0], [DELAY]]), np.array([40.0, 40.0])
+    )
+    both, engine = flows((0, 1), (1, 0), start_ns=50e3), FabricEngine("window", OPEN)
+    down: list[Change] = [(10e3, 0, 2, 0.0), (20e3, 0, 2, None)]
+    usual, found = (engine.run(each, both) for each in (uneven, with_events(uneven, down, convergence_ns=1e3)))
+    np.testing.assert_array_equal(found["flow_fct_ns"], usual["flow_fct_ns"])
+    assert usual["flow_fct_ns"][0] > 2 * 10**6 * 8 / 100
+
+
 def test_routes_come_back_after_a_repair() -> None:
     """A flow that begins while its spine is known to be down goes the other way, and one after it is up again not."""
     engine = FabricEngine("window", OPEN)
@@ -187,11 +199,13 @@ def same(found: FabricRecord, again: FabricRecord) -> None:
             np.testing.assert_array_equal(found[name], again[name], err_msg=name)
 
 
-@pytest.mark.parametrize("transport", ["nscc", "rccc", "nscc+rccc", "dctcp"])
+@pytest.mark.parametrize("transport", [*SELECTIVE, "homa", "dctcp"])
 @pytest.mark.parametrize("queues", [{}, {"lossless": False, "buffer_bytes": 2e5}, {"queue_bdps": 1.5}])
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_selective_hosts_outlive_failures(transport: str, queues: dict[str, float], adaptive: bool) -> None:
     """A spine restarts and a host's link flaps: all flows end, and looks at a run change nothing."""
+    if transport == "ndp" and queues and "queue_bdps" not in queues:
+        pytest.skip("NDP is for switches that trim")
     engine = FabricEngine(transport, {}, settings(**queues, adaptive=adaptive, retransmit_after_us=100, selective=True))
     flap: list[Change] = [change for at in (30e3, 60e3) for change in ((at, 5, 17, 0.0), (at + 10e3, 5, 17, 100.0))]
     topology = with_events(FOUR_RACKS, flap, switch_down(FOUR_RACKS, 20, 40e3, 90e3), convergence_ns=20e3)
@@ -421,7 +435,7 @@ def test_rates_that_ports_tell_follow_their_links(transport: str) -> None:
     [
         ((0.0, 0, 1, 0.0), 0.0, "topology: nodes 0 and 1 have no link to change"),
         ((-1.0, 0, 2, 0.0), 0.0, "event 0: must begin within"),
-        ((0.0, 0, 2, -1.0), 0.0, "event 0: a link needs"),
+        ((0.0, 0, 2, -2.0), 0.0, "event 0: a link needs"),
         ((0.0, 0, 2, 0.0), -1.0, "convergence: must be within"),
     ],
 )

@@ -10,10 +10,12 @@
 
 namespace remy_plus::fabric {
 
+inline constexpr double as_built = -1;
+
 struct Change {
   Time at;
   int port;     // an end of the link
-  double gbps;  // of both directions from then on; 0: the link is down
+  double gbps;  // of both directions from then on; 0: the link is down; or as_built
   int event;    // that it is part of
 };
 
