@@ -103,8 +103,8 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
-        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow has
-            one way; each transport's own if left out.
+        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow
+            has one way; each transport's own if left out.
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         selective: receivers reorder, and only what is lost is sent again, in place of go-back-N; if left out, where

@@ -143,9 +143,7 @@ _FIRST = Knob(
 _NSCC = {
     "first_bdps": _FIRST,
     "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
-    "target_rtts": Knob(
-        0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0.2, 2)
-    ),
+    "target_rtts": Knob(0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)),
     "proportional": Knob(4, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)),
     "fair": Knob(5, "packets", "per window above the target without a mark", search=around(0.5, 32)),
     "steady": Knob(0.15, "packets", "per RTT, always", search=around(0.01, 2)),
