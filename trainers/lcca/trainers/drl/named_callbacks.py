@@ -96,11 +96,12 @@ def _made(name: str) -> tuple[PythonClass, BaseCallback]:
         raise InputError(f"callbacks: {name[:60]!r}: name a class as in my.py:EarlyStop")
     source = PythonClass.named(found)
     with _blamed(source):
-        made_from = source.fresh() if found.is_file else resolve_name(f"{found.where}:{found.name}")
-        if not (isinstance(made_from, type) and issubclass(made_from, BaseCallback)):
+        made_from: Any = source.fresh() if found.is_file else resolve_name(f"{found.where}:{found.name}")
+        made = made_from(**dict(parameters_of(found.parameters)))
+        if not isinstance(made, BaseCallback):
             base = f"{BaseCallback.__module__}.{BaseCallback.__name__}"
             raise InputError(f"{source.line_of()}: {found.name} is no callback; derive it from {base}")
-        return source, made_from(**dict(parameters_of(found.parameters)))
+        return source, made
 
 
 @contextmanager
