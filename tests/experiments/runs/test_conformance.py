@@ -234,6 +234,7 @@ def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied
     source = (copied / "report.html").read_text(encoding="utf-8")
     assert "http" not in source and all(each.startswith("#") for each in page.references)
     assert not page.tags & {"img", "iframe", "object", "link"} and len(set(page.ids)) == len(page.ids)
+    assert not re.search(r"<td[^>]*>(?:[^<]*[\s\[(])?-\d", source)  # a minus is no hyphen
     titles = re.findall("<h2>(.*?)</h2>", source)
     result, metrics = LoadedRun(copied).result, NETWORK_TRIALS | FABRIC_TRIALS | FLOWS
     assert lcca("show", "run", copied, "--json").json() == result
