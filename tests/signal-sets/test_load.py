@@ -64,6 +64,13 @@ def test_braces_are_every_combination(text: str, names: str | None) -> None:
 def test_braces_in_the_name_of_a_file_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "{a,b}.json").write_text("")
     assert each_of([str(tmp_path / "{a,b}.json")]) == [str(tmp_path / "{a,b}.json")]
+    (tmp_path / "a{b}").mkdir()
+    (tmp_path / "a{b}" / "p.py").write_text(CONTROL.removeprefix("import steps\n"))
+    mine = f"{tmp_path}/a{{b}}/p.py:Mine"
+    assert each_of([mine]) == [mine] and resolve(mine).policy.source.name == "Mine"  # type: ignore[union-attr]
+    assert each_of([f"{mine}:gain={{1,2}}"]) == [f"{mine}:gain=1", f"{mine}:gain=2"]
+    with pytest.raises(InputError, match="braces must match"):
+        each_of(["a{b/p.py:Mine"])
 
 
 @pytest.mark.parametrize("text", ["x{a", "a}", "{a,{b}}", "}{"])

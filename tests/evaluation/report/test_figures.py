@@ -12,7 +12,7 @@ from lcca.evaluation.comparison.groups import group_rows
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.differences import settling_data
-from lcca.evaluation.report.sections.trainings import learning_data, learning_means, tradeoff_data
+from lcca.evaluation.report.sections.trainings import learning_data, learning_means, tradeoff_data, tradeoff_mean
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
@@ -100,7 +100,14 @@ def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
 def test_tradeoff(run: RunTables) -> None:
     clouds = tradeoff_data(run)
     assert [cloud["group"].iloc[0] for cloud in clouds] == run.groups
-    assert len(clouds[0]) == 3 * 120 and list(clouds[0]) == ["utility", "group", "delay", "throughput"]
+    assert len(clouds[0]) == 3 * 120 and list(clouds[0]) == ["utility", "group", "training_seed", "delay", "throughput"]
+    seeds = np.array([own["delay"].mean() for _, own in clouds[0].groupby("training_seed")])
+    expected = stats.t.interval(0.95, len(seeds) - 1, seeds.mean(), stats.sem(seeds))
+    assert tradeoff_mean(clouds[0], "delay") == pytest.approx((seeds.mean(), *expected))
+    one = clouds[0][clouds[0]["training_seed"] == 1]
+    assert tradeoff_mean(one, "delay")[2] - one["delay"].mean() == pytest.approx(
+        stats.t.ppf(0.975, len(one) - 1) * stats.sem(one["delay"])
+    )
 
 
 def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:
