@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "remy_plus/fabric/homa/host.hpp"
-#include "remy_plus/fabric/host.hpp"
 #include "remy_plus/fabric/spraying/host.hpp"
 #include "remy_plus/fabric/switch/composite.hpp"
 #include "remy_plus/fabric/switch/switch.hpp"
+#include "remy_plus/fabric/windowed/host.hpp"
 
 namespace remy_plus::fabric {
 

@@ -9,15 +9,13 @@ from typing import Any
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.switches.markers import Marking
+from lcca.remy_plus.switches.transports import SPRAYING
 
 FABRIC = "fabric"
 """The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
 
 FLUID = "fluid"
 """The simulator of `fluid`, which stands in for it."""
-
-SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
-"""How senders choose the entropy of a packet, in the engine's order."""
 
 USUAL: Mapping[str, float] = MappingProxyType(
     {

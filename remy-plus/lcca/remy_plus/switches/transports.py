@@ -10,12 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lcca.inputs.errors import InputError, about
-from lcca.remy_plus.fabric.settings import SPRAYING
 from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
 if TYPE_CHECKING:
     from lcca.remy_plus.tuners.registry import Tuning
+
+SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
+"""How senders choose the entropy of a packet, in the engine's order."""
 
 MOST = 1e9
 """Of any parameter: more than means anything, and still a time, a rate or a count that the engine can hold."""
@@ -77,7 +79,7 @@ class TransportKind:
             for name, value in changes.items():
                 (self.knobs[name].limits or ANY).require(name, value)
         usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
-        return usual | {name: float(value) for name, value in changes.items()} | self.variant
+        return {**usual, **{name: float(value) for name, value in changes.items()}, **self.variant}
 
     def searches(self, gbps: float, lossy: bool = False) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, for those parameters that have such a range."""

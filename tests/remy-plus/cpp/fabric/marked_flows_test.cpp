@@ -1,5 +1,5 @@
 // Flows with marks, counted by hand.
-#include "remy_plus/fabric/marked_flows.hpp"
+#include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,9 @@ from scipy import stats
 from lcca.remy_plus.fabric.builders import fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import SPRAYING, settings
+from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.switches.transports import SPRAYING
 
 SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp")
 

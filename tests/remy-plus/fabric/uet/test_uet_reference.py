@@ -16,9 +16,32 @@ QUICK = ("incast", "perm16-leafspine-100", "perm16-fattree-100")
 LAST_ORDER = {"leafspine": [4087], "fattree": [4087, 10_000]}
 """Flows across racks or pods that end earlier than in order, at both rates: a short last packet overtakes."""
 
+APART = {
+    "a2a16-fattree-400-both",
+    "a2a16-fattree-400-rccc",
+    "a2a16-leafspine-400-both-ecmp",
+    "fbhdp50-fattree-100-both",
+    "fbhdp50-fattree-100-rccc",
+    "fbhdp50-fattree-400-both",
+    "fbhdp50-fattree-400-rccc",
+    "perm16-fattree-slow-100-nscc-notrim-sleek",
+    "perm16-leafspine-slow-100-nscc-notrim-sleek",
+    "perm16-leafspine-slow-400-both",
+    "perm16-leafspine-slow-400-both-notrim",
+    "perm16-leafspine-slow-400-nscc-notrim",
+    "perm16-leafspine-slow-400-nscc-oblivious",
+    "ws50-fattree-100-rccc",
+    "ws50-fattree-400-both",
+    "ws50-fattree-400-rccc",
+}
+"""Cells of which a measure differs: docs/reproductions/fabric.md says by how much."""
+
 
 def named(cell: Cell) -> object:
-    return pytest.param(cell, id=cell.name, marks=[] if cell.name.startswith(QUICK) else pytest.mark.full)
+    marks = [] if cell.name.startswith(QUICK) else [pytest.mark.full]
+    if cell.name in APART:
+        marks.append(pytest.mark.xfail(reason="differs from the peer", strict=True))
+    return pytest.param(cell, id=cell.name, marks=marks)
 
 
 ALL = cells(DATA)

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "remy_plus/fabric/homa/homa.hpp"
-#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/link_end.hpp"
 
 namespace remy_plus::fabric {
 

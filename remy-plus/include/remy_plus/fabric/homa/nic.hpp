@@ -7,8 +7,9 @@
 
 #include "remy_plus/fabric/homa/homa.hpp"
 #include "remy_plus/fabric/homa/messages.hpp"
+#include "remy_plus/fabric/hosting.hpp"
 #include "remy_plus/fabric/keys.hpp"
-#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/link_end.hpp"
 
 namespace remy_plus::fabric {
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/link_end.hpp"
 #include "remy_plus/fabric/spraying/arrivals.hpp"
 #include "remy_plus/fabric/spraying/balancer.hpp"
 #include "remy_plus/fabric/spraying/credit.hpp"

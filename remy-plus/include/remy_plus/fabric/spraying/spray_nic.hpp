@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/link_end.hpp"
 #include "remy_plus/fabric/spraying/sprayed.hpp"
 
 namespace remy_plus::fabric {

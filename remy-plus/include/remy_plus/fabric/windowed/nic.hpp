@@ -2,86 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
-#include "remy_plus/fabric/counters/round_trips.hpp"
-#include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/hosting.hpp"
 #include "remy_plus/fabric/link_end.hpp"
-#include "remy_plus/fabric/port.hpp"
-#include "remy_plus/fabric/rounds.hpp"
-#include "remy_plus/fabric/settings.hpp"
-#include "remy_plus/fabric/surroundings.hpp"
-#include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
-
-struct Sprayed;
-class Uet;
-
-// What hosts count.
-struct Counts {
-  std::uint64_t timeouts = 0, nacks = 0;
-};
-
-// What all hosts share.
-struct Hosting {
-  std::vector<Flow>& flows;
-  std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
-  Transport& transport;
-  Telemetry telemetry;
-  int data_overhead, ack_bytes;  // telemetry included, headers apart
-  std::uint64_t& retransmitted;  // packets
-  std::uint64_t& unfinished;     // flows
-  Rounds* rounds;                // that wait for one another; null: none
-  Time& progress;                // when data was last received in order or a flow began
-  RoundTrips* trips = nullptr;   // null: none are timed
-  Counts& counts;
-  Time base_rtt;
-  std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
-  Uet* uet;                       // the transport, if it is one; null: another
-
-  // Credit that satisfied flows may have beyond what they want.
-  std::int64_t spare_bytes(double gbps) const {
-    return static_cast<std::int64_t>(1.5 * gbps * static_cast<double>(base_rtt) / 8000);
-  }
-};
-
-// One packet at a time is timed.
-inline std::uint64_t fair_request(Flow& flow, std::uint32_t packet, Time now, double gbps) {
-  if (flow.timed_at == never) {
-    flow.timed = packet;
-    flow.timed_at = now;
-  }
-  const double rtt = static_cast<double>(flow.rtt) / microsecond;
-  return std::bit_cast<std::uint64_t>(FairHeader{static_cast<float>(gbps), static_cast<float>(rtt)});
-}
-
-// Of the answer to `packets`, or to those before it.
-inline double fair_rate(const Packet& ack, std::uint32_t packets, Flow& flow) {
-  if (flow.timed_at != never && packets > flow.timed) {
-    flow.rtt = ack.time - flow.timed_at;
-    flow.timed_at = never;
-  }
-  return std::bit_cast<FairHeader>(ack.extra).gbps;
-}
-
-// What a data packet that is sent now carries: Packet::extra.
-inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, const Port& port,
-                                  const Surroundings& around, const Hosting& hosting) {
-  if (hosting.telemetry == Telemetry::fair_rate) return fair_request(flow, packet.number, now, port.speed->gbps());
-  if (around.headers) [[unlikely]] {
-    Told told = hosting.transport.told(packet.flow);
-    told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
-    return around.headers->depart(packet.flow, packet.number, now, told);
-  }
-  if (hosting.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
-  const std::uint64_t number = around.stacks.take();
-  Stack& stack = around.stacks[number];
-  stack.count = stack.way = 0;
-  stack.sent_at = now;
-  return number;
-}
 
 // A host's end of one link: ACKs first, then its flows in turn; with `several`, class by class.
 template <bool several>

@@ -7,8 +7,8 @@
 #include <queue>
 #include <vector>
 
-#include "remy_plus/fabric/marked_flows.hpp"
-#include "remy_plus/fabric/nic.hpp"
+#include "remy_plus/fabric/windowed/marked_flows.hpp"
+#include "remy_plus/fabric/windowed/nic.hpp"
 
 namespace remy_plus::fabric {
 
