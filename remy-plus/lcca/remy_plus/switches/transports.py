@@ -363,7 +363,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
             },
             None,
-            {"selective": 1.0, "spraying": float(SPRAYING.index("bitmap"))},
+            {"selective": 1.0, "spraying": float(SPRAYING.index("oblivious"))},
             {"window": 0.0, "pulls": 1.0, "timeout_drains": 0.0},
         ),
         "max-min": TransportKind(
@@ -381,7 +381,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
     }
 )
 
-MARKED = ("dctcp", "dctcp-window", "dcqcn")
+MARKED = ("dctcp", "dctcp-window", "dcqcn", "nscc", "rccc", "nscc+rccc")
 """Transports that look at the marks of switches: markers make no difference to the others."""
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 

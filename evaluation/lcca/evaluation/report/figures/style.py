@@ -131,7 +131,7 @@ def _keep_letters(figure: Figure) -> None:
     for ax in (each for own in figure.axes for each in (own, *own.child_axes)):
         for axis, size in ((ax.xaxis, "xtick.labelsize"), (ax.yaxis, "ytick.labelsize")):
             if "labelsize" not in axis.get_tick_params():
-                axis.set_tick_params(labelsize=mpl.rcParams[size])
+                axis.set_tick_params(labelsize=letters(LOOK[size]))
 
 
 def _lay_out(figure: Figure) -> None:
