@@ -204,7 +204,7 @@ class SelectiveHost {
     const bool fresh = own.arrivals.add(data.number);
     flow.expected = own.arrivals.expected();
     if (fresh) {
-      own.bytes_arrived += data.bytes;
+      own.bytes_arrived += hosting_.bytes_of(flow, data.number);
       hosting_.progress = data.time;
       if (flow.expected == flow.packets && expected != flow.packets) {
         own.granting.over = true;

@@ -15,7 +15,7 @@ struct Report {
   std::uint32_t base = 0;          // of the map
   std::uint32_t out_of_order = 0;  // packets beyond `expected` that have arrived
   std::uint64_t map = 0;           // a bit for each of the 64 packets from `base` on
-  std::int64_t bytes = 0;          // on the wire, that have arrived so far
+  std::int64_t bytes = 0;          // on the wire, headers apart, that have arrived so far
 };
 
 using Reports = Pool<Report>;

@@ -14,7 +14,7 @@
 namespace remy_plus::fabric {
 
 struct Sprayed {
-  // The sender; bytes are those on the wire.
+  // The sender; bytes are those on the wire, headers apart.
   UnderWay under_way;
   Balancer balancer;
   Credit credit;
