@@ -115,7 +115,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         (("dctcp", "--set", "duration=5"), "--set: duration: unknown key (did you mean 'duration_us'"),
         (("dctcp", "--seeds", "3"), "--seeds: needs networks; on a fabric --trials says how many"),
         (("dctcp", "--simulator", "ns3"), "--simulator ns3: not here (known: engine, fluid)"),
-        (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
+        (("dctcp", "--set", "workload.load=2"), "workload.load: asks for"),
     ],
 )
 def test_what_cannot_be_is_refused(lcca: Any, scenario: Path, options: tuple[str, ...], message: str) -> None:

@@ -21,10 +21,10 @@ RUNS = {
     "study": ("study", CONFIGS / "fabric/study.yaml"),
 }
 BUSY = """
-import hashlib, sys
+import hashlib, sys, threading
 from lcca.cli.streams import said_at_once
 with said_at_once():
-    print("busy", file=sys.stderr, flush=True)
+    threading.Timer(0.3, print, ["busy"], {"file": sys.stderr, "flush": True}).start()  # once compiled code runs
     hashlib.pbkdf2_hmac("sha256", b"", b"", 100_000_000)  # a minute of compiled code that asks for no signal
 """
 

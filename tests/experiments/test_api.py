@@ -39,6 +39,7 @@ def test_a_run_is_one_line(tmp_path: Path) -> None:
     lcca.evaluate(["aimd"], on=SPACE, trials=2, out=tmp_path / "run", overrides=["duration=300"], seeds=1)
     run = lcca.load_run(tmp_path / "run")
     assert repr(run) == f"LoadedRun({str(tmp_path / 'run')!r}): evaluate, complete"
+    assert "<td>aimd</td>" in run._repr_html_() and "evaluate, complete" in run._repr_html_()
     assert isinstance(run, lcca.LoadedRun) and len(run.trials) == 2
 
 

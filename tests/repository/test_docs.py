@@ -230,6 +230,17 @@ def test_tables_of_results_are_those_of_the_summaries() -> None:
     assert stale == [], "run python docs/hooks/results.py"
 
 
+def test_code_has_120_columns_at_most() -> None:
+    """So much fits between the menus of the site at 1400 px; what a program prints may be wider."""
+    blocks = (
+        (name(page), *block)
+        for page in PAGES
+        for block in re.findall(r"^```(\w+)\n(.*?)^```", text_of(page), re.M | re.S)
+    )
+    written = [(page, line) for page, language, text in blocks if language != "text" for line in text.splitlines()]
+    assert len(written) > 400 and [(page, line) for page, line in written if len(line) > 120] == []
+
+
 WORDS = {"README.md": 900, **{name(page): 600 for page in (DOCS / "how-to").glob("*.md")}}
 """At most."""
 

@@ -1,6 +1,7 @@
 """What packages lcca says the same as pyproject.toml."""
 
 import itertools
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,19 +11,27 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
+yaml = YAML(typ="safe").load
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 NOT_SET_UP = {"mlflow"}
-"""Extras that `make setup` leaves out, for the thirty packages that they bring."""
+"""Extras that `make setup` leaves out, for the thirty packages that they bring; CI has a job for each."""
 
 
 def test_wheels_are_for_the_pythons_that_are_supported() -> None:
     settings = PROJECT["tool"]["cibuildwheel"]
     assert settings["build"] == ["cp311-*", "cp312-*", "cp313-*"]
     assert PROJECT["project"]["requires-python"] == ">=3.11"
+    jobs = yaml((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    (oldest,) = [step["with"]["python-version"] for step in jobs["test"]["steps"] if "with" in step]
+    assert all(f",{each} NS3=" in jobs[each]["steps"][-1]["run"] for each in NOT_SET_UP)
+    tried = [oldest, *jobs["wheel"]["strategy"]["matrix"]["python"]]
+    assert [f"cp{each.replace('.', '')}-*" for each in tried] == settings["build"]
+    assert tried == re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["project"]["classifiers"]))
 
 
 def test_versions_agree() -> None:

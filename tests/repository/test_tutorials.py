@@ -22,7 +22,7 @@ def steps(text: str) -> Iterator[tuple[str, str]]:
     for block in BLOCK.finditer(text):
         language, content = block.groups()
         if language == "sh":
-            yield from (("", line) for line in content.splitlines())
+            yield from (("", line) for line in content.replace("\\\n", "").splitlines())
         elif language == "text":
             yield "text", content
         elif language in ("yaml", "csv", "python"):

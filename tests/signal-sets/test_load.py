@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from lcca.experiments.campaign.config import LinkModel
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
-from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
@@ -64,6 +64,13 @@ def test_braces_are_every_combination(text: str, names: str | None) -> None:
 def test_braces_in_the_name_of_a_file_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "{a,b}.json").write_text("")
     assert each_of([str(tmp_path / "{a,b}.json")]) == [str(tmp_path / "{a,b}.json")]
+    (tmp_path / "a{b}").mkdir()
+    (tmp_path / "a{b}" / "p.py").write_text(CONTROL.removeprefix("import steps\n"))
+    mine = f"{tmp_path}/a{{b}}/p.py:Mine"
+    assert each_of([mine]) == [mine] and resolve(mine).policy.source.name == "Mine"  # type: ignore[union-attr]
+    assert each_of([f"{mine}:gain={{1,2}}"]) == [f"{mine}:gain=1", f"{mine}:gain=2"]
+    with pytest.raises(InputError, match="braces must match"):
+        each_of(["a{b/p.py:Mine"])
 
 
 @pytest.mark.parametrize("text", ["x{a", "a}", "{a,{b}}", "}{"])
@@ -80,12 +87,13 @@ def test_combinations_that_make_no_difference_are_refused_in_one_line() -> None:
 
 
 def test_transports_that_look_at_marks_are_those_whose_flows_they_change() -> None:
-    flows = FabricFlows(np.array([1, 2]), np.zeros(2), np.full(2, 400_000), np.zeros(2))
+    topology = leaf_spine(2, 2, 2, 100, 40)  # queues are at uplinks
+    flows = FabricFlows(np.array([0, 1]), np.array([2, 3]), np.full(2, 400_000), np.zeros(2))
     changed = []
     for name, kind in TRANSPORTS.items():
         if not kind.ideal:
             never, often = (
-                FabricEngine(name, {}, settings(marker=marking("step", k_bytes=k))).run(star(3), flows, 1)[
+                FabricEngine(name, {}, settings(marker=marking("step", k_bytes=k))).run(topology, flows, 1)[
                     "flow_fct_ns"
                 ]
                 for k in (1e9, 1000)

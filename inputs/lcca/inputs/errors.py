@@ -132,8 +132,9 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
 def nearest(name: object, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the nearest choice, or nothing when none is near."""
     words, known = str(name)[:100], list(choices)
-    begun = [each for each in known if len(words) > 2 and each.startswith(words)]
-    near = difflib.get_close_matches(words, known, n=1) or begun[:1]
+    longer = [each for each in known if len(words) > 2 and each.startswith(words)]
+    shorter = [each for each in known if len(each) > 2 and words.startswith(each)]
+    near = difflib.get_close_matches(words, known, n=1) or longer[:1] or shorter[-1:]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -90,11 +90,18 @@ def each_of(names: Iterable[str]) -> list[str]:
     Raises:
         InputError: braces that do not match, or transports that do not look at the marks that they are combined with.
     """
-    found = [[name] if os.path.isfile(name) else _combinations(name) for name in names]
+    found = [[name] if os.path.isfile(name) else _spelt_out(name) for name in names]
     made = [each for own in found if len(own) > 1 for each in own]
     if deaf := [each for each in made if "@" in each and _ignores_marks(each)]:
         raise InputError(f"{', '.join(deaf)[:400]}: do not look at marks; markers are for {', '.join(MARKED)}")
     return [each for own in found for each in own]
+
+
+def _spelt_out(name: str) -> list[str]:
+    """Return the combinations of a name; braces in the path of a class's file are the path's own."""
+    path, ending, _ = name.partition(".py:")
+    own = path + ending if ending and os.path.isfile(f"{path}.py") else ""
+    return [own + each for each in _combinations(name.removeprefix(own))]
 
 
 def _combinations(name: str) -> list[str]:

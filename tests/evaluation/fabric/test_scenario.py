@@ -1,5 +1,6 @@
 """Scenarios from YAML files: those that ship, one as the reference data needs it, and ones that cannot be."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from ruamel.yaml import YAML
 
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.evaluation.fabric.switches import SwitchModel
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import ConfigError, InputError
 from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
 from lcca.remy_plus.fabric.settings import settings
@@ -157,10 +158,10 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"workload": {**POISSON, "load": 1.2}}, r"s\.yaml:10: workload\.load: would load the link .* to 1\.37 of"),
+        ({"workload": {**POISSON, "load": 1.2}}, r"s\.yaml:10: workload\.load: asks for 1\.37 times the rate of"),
         (
             {"topology": {**GOOD["topology"], "spines": 1}, "workload": {**POISSON, "load": 0.5}},
-            r"s\.yaml:10: workload\.load: would load the link from 8 to 10 to 1\.14 of .* may ask for 0\.875 of that",
+            r"s\.yaml:10: workload\.load: asks for 1\.14 times .* link from 8 to 10; at most 0\.437 fits",
         ),
         ({"workload": {**POISSON, "load_of": "links"}}, r"s\.yaml:11: workload\.load_of: must be .*'tor-uplinks'"),
         ({"workload": {**POISSON, "sizes": "websearsh"}}, r"s\.yaml:9: workload\.sizes: .*did you mean 'websearch'"),
@@ -187,7 +188,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ),
         (
             {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 900}]}},
-            r"s\.yaml:7: workload: would load the link from 8 to 1 to 1\.2 of its rate",
+            r"s\.yaml:7: workload: asks for 1\.2 times the rate of the link from 8 to 1; 0\.833 of that fits",
         ),
         ({"warmup_us": 200}, r"s\.yaml:\d+: warmup_us: must be less than duration_us"),
         ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
@@ -259,7 +260,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ),
         (
             {"workload": {"kind": "incast", "senders": 7, "bytes": 1e6, "receiver": 0, "period_us": 400}},
-            r"s\.yaml:12: workload\.period_us: would load the link from 8 to 0 to 1\.4 of its rate",
+            r"s\.yaml:12: workload\.period_us: asks for 1\.4 times .* link from 8 to 0; at least 560 fits",
         ),
         (
             {"workload": {**POISSON, "priority": 1}},
@@ -292,6 +293,28 @@ def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], me
     (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n0,0,1,1,0\n1,0,8,1,0\n")
     with pytest.raises(InputError, match=message):
         read_scenario(written(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("key", "asked", "more", "workload"),
+    [
+        ("load", 1.2, 1.02, POISSON),
+        ("load", 1.9, 1.02, {**POISSON, "load_of": "host-links"}),
+        ("period_us", 113, 0.98, {"kind": "incast", "senders": 7, "bytes": 1e6, "receiver": 0}),
+    ],
+)
+def test_what_is_said_to_fit_does(
+    tmp_path: Path, key: str, asked: float, more: float, workload: dict[str, object]
+) -> None:
+    def told(value: float) -> str:
+        with pytest.raises(ConfigError, match=rf"workload\.{key}: asks for") as refused:
+            read_scenario(written(tmp_path, workload={**workload, key: value}))
+        return str(refused.value)
+
+    fits = re.search(r"(?:least|most) ([\d.]+) fits", told(asked))
+    assert fits
+    read_scenario(written(tmp_path, workload={**workload, key: float(fits[1])}))
+    told(more * float(fits[1]))
 
 
 def test_classes_of_a_scenario(tmp_path: Path) -> None:

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 from lcca.evaluation.comparison.groups import group_rows
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
-from lcca.evaluation.report.figures.saving import inline_svg, save
+from lcca.evaluation.report.figures.saving import inline_svg, save, save_as
+from lcca.evaluation.report.figures.style import REPORT, Page, drawing, drawn_for, new_figure
 from lcca.evaluation.report.sections.differences import settling_data
-from lcca.evaluation.report.sections.trainings import learning_data, learning_means, tradeoff_data
+from lcca.evaluation.report.sections.trainings import learning_data, learning_means, tradeoff_data, tradeoff_mean
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
@@ -97,10 +99,48 @@ def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
     assert (row.low, row.high) == (pytest.approx(low), pytest.approx(high))
 
 
+def test_what_was_laid_out_has_room_in_every_file(tmp_path: Path) -> None:
+    """Numbers at ticks are as many in a file as they were when they got their room."""
+
+    @drawing
+    def draw(height: float) -> Figure:
+        figure = new_figure(height)
+        figure.subplots().set_ylim(0, 1)
+        return figure
+
+    with drawn_for(Page(6.6, 8)):
+        for height in np.linspace(1, 3.5, 21):
+            figure = draw(height)
+            save_as(figure, tmp_path / "it.png", 100)
+            assert figure.axes[0].get_tightbbox().x0 >= 0, height
+
+
+def test_labels_of_a_forest_do_not_touch() -> None:
+    rows = [
+        {"label": f"a-long-name.default.s{i}\nagainst e2e.default.s7", "level": level, "difference": 0.1, "low": 0.0}
+        | {"high": 0.2, "margin": 0.04, "verdict": "better", "bits_per_doubling": 1.0}
+        for level in ("set", "policy")
+        for i in range(2)
+    ]
+    for page in (Page(3.33, 7), Page(6.6, 8), REPORT):
+        with drawn_for(page):
+            figure = draw_forest(rows)
+        for ax in figure.axes:
+            upper, lower = (text.get_window_extent() for text in ax.get_yticklabels())
+            assert lower.y1 < upper.y0, page
+
+
 def test_tradeoff(run: RunTables) -> None:
     clouds = tradeoff_data(run)
     assert [cloud["group"].iloc[0] for cloud in clouds] == run.groups
-    assert len(clouds[0]) == 3 * 120 and list(clouds[0]) == ["utility", "group", "delay", "throughput"]
+    assert len(clouds[0]) == 3 * 120 and list(clouds[0]) == ["utility", "group", "training_seed", "delay", "throughput"]
+    seeds = np.array([own["delay"].mean() for _, own in clouds[0].groupby("training_seed")])
+    expected = stats.t.interval(0.95, len(seeds) - 1, seeds.mean(), stats.sem(seeds))
+    assert tradeoff_mean(clouds[0], "delay") == pytest.approx((seeds.mean(), *expected))
+    one = clouds[0][clouds[0]["training_seed"] == 1]
+    assert tradeoff_mean(one, "delay")[2] - one["delay"].mean() == pytest.approx(
+        stats.t.ppf(0.975, len(one) - 1) * stats.sem(one["delay"])
+    )
 
 
 def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:

@@ -103,6 +103,11 @@ def test_draws_stay_as_they_are() -> None:
     assert first == Network(id=0, link_rate=2.5, rtt=29, senders=5, buffer=100, mean_on=5000, mean_off=1100, loss=0.001)
 
 
+def test_links_lose_nothing_where_nothing_is_said() -> None:
+    said = {key: value for key, value in space(loss=0).model_dump(mode="json").items() if key != "loss"}
+    assert NetworkSpace.model_validate(said) == space(loss=0)
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "message"),
     [

@@ -78,11 +78,12 @@ def test_flow_rows_are_paired_across_policies() -> None:
     assert a["slowdown"].mean() > w["slowdown"].mean()  # slow start against a window above the BDP
 
 
+@pytest.mark.parametrize("head", ["cumulative", "cdf"])
 @pytest.mark.parametrize("shares", [(0, 0.25, 1), (0, 25, 100)])
-def test_a_csv_file(shares: tuple[float, ...], tmp_path: Path) -> None:
+def test_a_csv_file(shares: tuple[float, ...], head: str, tmp_path: Path) -> None:
     """Shares or per cent, as the last one says."""
     rows = "".join(f"{size},{share}\n" for size, share in zip((1000, 3000, 9000), shares, strict=True))
-    (tmp_path / "sizes.csv").write_text("bytes,cumulative\n" + rows)
+    (tmp_path / "sizes.csv").write_text(f"bytes,{head}\n" + rows)
     found = flow_sizes(tmp_path / "sizes.csv", 1000)
     assert (found.packets, found.cumulative) == ((1, 3, 9), (0, 0.25, 1))
 

@@ -230,7 +230,7 @@ def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> Non
         ("estimate.flows.from_bytes=20000", "from_bytes (20000) must be less than below_bytes (10000)"),
         ("estimate.flows.below_bytes=301", "estimate.metric: fct_us has no value in any of 20 trials"),
         ("utility=default", "default: scores networks, not a fabric"),
-        ("fabric.workload.load=3", "fabric.workload.load: would load the link"),
+        ("fabric.workload.load=3", "fabric.workload.load: asks for"),
         ("fabric.topology.links=gone.csv", "gone.csv"),
         ("fabric.drain_us=0", "a flow did not complete: the load is too high for this policy and duration (on a"),
         ("network={link_rate: 1, rtt: 1, traffic: {load: 0.5, sizes: websearch}}", "give one of network"),

@@ -9,11 +9,13 @@ import pytest
 
 from lcca.api import load_run
 from lcca.evaluation.trials.loaded_run import TABLES
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
 from lcca.experiments.reading.exporting import export_tables
 from lcca.experiments.reading.latex import Column, table
 
 from ...conftest import RunCommand
+from .pdflatex import problems_of_paper
 
 
 @pytest.mark.parametrize("candidate", ["e2e", "link+queue", "a.b.s3", "@8"])
@@ -56,7 +58,7 @@ def test_exported_tables_are_those_of_the_run(lcca: RunCommand, finished: Path, 
     assert {file.stem for file in folders["latex"].iterdir()} == {"policies", "verdicts", "costs", "numbers"}
 
 
-# --- LaTeX, read by rules of its own: TeX is not there
+# --- LaTeX, read by rules of its own, since TeX need not be there
 
 
 def cells_of(row: str) -> list[str]:
@@ -156,6 +158,20 @@ def test_a_symmetric_interval_is_an_error_and_parts_have_headings() -> None:
     form, _, rows = read_tabular(table(columns, "c", "d", ["one", "two"]))
     assert form[1] == "S[table-format=-1.3(3)]" and [row[1] for row in rows] == ["-0.123(50)", r"\bfseries 0.500(100)"]
     assert table(columns, "c", "d", ["one", "two"]).count(r"\emph{") == 2
+
+
+def test_pdflatex_sets_what_is_exported(finished: Path, tmp_path: Path) -> None:
+    every_letter = "".join(sorted(set("&%$#_{}\\~^−µ±α\u00a0<>|\"'`-–→≥≤×∞Δαβγéß")))
+    five = [Column(f"Mean of {i}", [10.5, 2.25], [9, 2], [12, 2.5], "kB") for i in range(5)]
+    lopsided = Column("Skewed", [-1.5, 2.25], [-9, 2], [0, 2.75], "µs", better="less")
+    own = {
+        "letters": table([Column(every_letter, [every_letter, "x"]), lopsided], every_letter, "letters"),
+        "wide": table([Column("Policy", ["a.default.s1", "b"]), *five, Column("Trials", [1, 2])], "c", "wide"),
+    }
+    metrics = (NETWORK_TRIALS | FABRIC_TRIALS | FLOWS).values()
+    own["labels"] = table([Column(key, [str(getattr(m, key)) for m in metrics]) for key in ("label", "unit")], "", "m")
+    exported = {file.stem: file.read_text() for file in export_tables(load_run(finished), tmp_path, "latex")}
+    assert problems_of_paper(own | exported, tmp_path) == []
 
 
 @pytest.mark.parametrize(

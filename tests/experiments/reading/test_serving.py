@@ -1,12 +1,13 @@
 """The web page over run folders: it shows what the commands print, reads nothing else and writes nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ pytest.importorskip("flask")
 from flask import Flask, Response
 from werkzeug.serving import make_server
 
+from lcca.experiments.reading import listing, serving
 from lcca.experiments.reading.serving import application
 
 SPACE = Path(__file__).parents[3] / "configs" / "networks" / "default.yaml"
@@ -112,6 +114,40 @@ def test_nothing_else_can_be_read(folder: Path, name: str) -> None:
     assert page(app, "/static/serving.py").status_code == 404
 
 
+def removing(call: Callable[..., Any], run: Path) -> Callable[..., Any]:
+    """Return a call before which a run is removed."""
+
+    def changed(*arguments: Any) -> Any:
+        shutil.rmtree(run, ignore_errors=True)
+        return call(*arguments)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "url", "status"),
+    [
+        (listing, "_line", "/", 200),
+        (listing, "LoadedRun", "/", 200),
+        (listing, "is_locked", "/", 200),
+        (listing, "headline", "/", 200),
+        (serving, "LoadedRun", "/run/runs/grid/one", 404),
+        (serving, "glance", "/run/runs/grid/one", 404),
+        (serving, "difference", "/run/runs/grid/one", 404),
+        (serving, "LoadedRun", "/compare?run=runs/grid/one&run=runs/grid/two", 404),
+        (serving, "send_file", "/report/runs/grid/one/report.html", 404),
+    ],
+)
+def test_a_run_that_is_removed_meanwhile_is_gone(
+    folder: Path, where: Any, name: str, url: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "grid" / "one" / "report.html").write_text("<p>a report</p>")
+    monkeypatch.setattr(where, name, removing(getattr(where, name), folder / "grid" / "one"))
+    answer = page(application(folder), url)
+    assert answer.status_code == status
+    assert "runs/grid/two" in answer.text if url == "/" else "two runs" not in answer.text
+
+
 def test_names_are_text(folder: Path) -> None:
     bad = "<img src=x onerror=alert(1)>&"
     shutil.copytree(folder / "grid" / "two", folder / bad)
@@ -160,9 +196,9 @@ def test_the_command_serves_until_it_is_stopped(folder: Path) -> None:
         process.terminate()
 
 
-def chromium(url: str, tmp_path: Path, *options: str) -> str:
+def chromium(url: str, tmp_path: Path, *options: str, budget: int = 8000) -> str:
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=8000", *options, url]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", f"--virtual-time-budget={budget}", *options, url]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
@@ -191,6 +227,33 @@ def test_progress_arrives_without_loading_again(folder: Path, tmp_path: Path) ->
     with served(app) as address:
         seen = chromium(f"{address}/run/runs/grid/one", tmp_path, "--dump-dom")
     assert len(looks) >= 2 and "half of it" in seen
+
+
+SLOW = """<script>
+let under = 0, most = 0, looks = 0;
+window.fetch = () => new Promise((resolve, reject) => {
+  most = Math.max(most, ++under);
+  document.title = `${most} at once, look ${++looks}`;
+  setTimeout(() => { under--; looks == 2 ? reject(new Error("no answer")) : resolve(new Response("<p>")); }, 7000);
+});
+</script></head>"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_slow_answers_do_not_overlap_and_a_lost_one_ends_nothing(folder: Path, tmp_path: Path) -> None:
+    """Answers take longer than the page waits before it asks again; the second one never comes."""
+    app = application(folder)
+
+    @app.after_request
+    def slow(answer: Response) -> Response:
+        answer.set_data(answer.get_data(as_text=True).replace("</head>", SLOW))
+        return answer
+
+    with served(app) as address:
+        seen = chromium(f"{address}/run/runs/grid/one", tmp_path, "--dump-dom", budget=45_000)
+    (title,) = re.findall("<title>(.*?)</title>", seen)
+    assert title.startswith("1 at once, look ") and int(title.split()[-1]) >= 4
 
 
 @pytest.mark.browser

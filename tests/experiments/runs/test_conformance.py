@@ -26,12 +26,14 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.estimation import durations
 from lcca.experiments.estimation import run as estimation
+from lcca.experiments.reading.exporting import export_tables
 from lcca.experiments.recipes import sweep
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
 from ...conftest import Answer, RunCommand
 from ...evaluation.report.test_report import read
+from ..reading.pdflatex import problems_of_paper
 from .run_kinds import KINDS, RunKind
 
 LEARNING = ("learning.parquet", "learning.parquet.sha256")
@@ -232,6 +234,7 @@ def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied
     source = (copied / "report.html").read_text(encoding="utf-8")
     assert "http" not in source and all(each.startswith("#") for each in page.references)
     assert not page.tags & {"img", "iframe", "object", "link"} and len(set(page.ids)) == len(page.ids)
+    assert not re.search(r"<td[^>]*>(?:[^<]*[\s\[(])?-\d", source)  # a minus is no hyphen
     titles = re.findall("<h2>(.*?)</h2>", source)
     result, metrics = LoadedRun(copied).result, NETWORK_TRIALS | FABRIC_TRIALS | FLOWS
     assert lcca("show", "run", copied, "--json").json() == result
@@ -251,6 +254,12 @@ def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied
         assert metric.label in text and f"{each['estimate'] / metric.scale:.5g}" in text
     assert ("Candidates" in titles) == (copied / "candidates.parquet").exists()
     assert ("Learning curve" in titles) == ("curve" in result)
+
+
+def test_pdflatex_sets_its_tables(whole: Whole, tmp_path: Path) -> None:
+    texts = {file.name: file.read_text() for file in export_tables(LoadedRun(whole.run), tmp_path, "latex")}
+    assert {"costs.tex", "numbers.tex"} <= set(texts)
+    assert problems_of_paper(texts, tmp_path) == []
 
 
 @pytest.mark.parametrize("whole", ["rank"], indirect=True)

@@ -206,7 +206,7 @@ def test_markers_are_tuned_with_their_transport() -> None:
         ("utility=default", "default: scores networks, not a fabric"),
         ("simulator=ns3", "simulator: ns3 does not run fabrics"),
         ("fabric=null", "give either networks (a space) or fabric (a scenario)"),
-        ("fabric.workload.load=4", "fabric.workload.load: would load the link"),
+        ("fabric.workload.load=4", "fabric.workload.load: asks for"),
     ],
 )
 def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:

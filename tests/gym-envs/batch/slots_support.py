@@ -14,7 +14,8 @@ from lcca.remy_plus.core.signals import CARRIED, SIGNALS
 from lcca.remy_plus.core.stamping import PLAIN
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList, compile_network
-from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, MlpPolicy, TableSteering
+from lcca.remy_plus.policies.layers import Layer, Lstm
 from lcca.remy_plus.policies.policy import Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW
@@ -107,3 +108,19 @@ def window_rules(window: int, reward: Reward | None = None, decisions: Decisions
     """Rules of an agent whose one action is a fixed window."""
     agent = replayed(((window, 0, 0),), decisions)
     return Rules(agent, reward or Reward(), **more)  # type: ignore[arg-type]
+
+
+def network(agent: Agent, cells: int = 0, seed: int = 1) -> MlpPolicy:
+    """A network of random weights that says much and little."""
+    random = np.random.default_rng(seed)
+    outputs = len(agent.steering.actions) if isinstance(agent.steering, TableSteering) else agent.numbers
+    width, memory = agent.inputs, None
+    if cells:
+        shapes = ((4 * cells, width), (4 * cells, cells), (4 * cells,))
+        memory, width = Lstm(*(random.normal(0, 0.5, shape) for shape in shapes)), cells
+    sizes = [(16, "tanh"), (outputs, "linear")]
+    layers = []
+    for size, activation in sizes:
+        layers.append(Layer(random.normal(0, 1, (size, width)), random.normal(0, 0.3, size), activation))  # type: ignore[arg-type]
+        width = size
+    return MlpPolicy(agent, tuple(layers), memory)

@@ -25,10 +25,9 @@ from lcca.remy_plus.policies.agents import (
     WindowSteering,
 )
 from lcca.remy_plus.policies.law import FEATURES, Law
-from lcca.remy_plus.policies.layers import Layer, Lstm
 from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 
-from .slots_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, one_environment
+from .slots_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, network, one_environment
 
 INDEX = {name: i for i, name in enumerate(ENGINE_SIGNALS)}
 SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "queue", "loss")
@@ -45,22 +44,6 @@ AGENTS = {
 }
 DURATION = 4_000.0
 NETWORKS = {"time": TIME, "short": SHORT, "bytes": BYTES}
-
-
-def network(agent: Agent, cells: int = 0, seed: int = 1) -> MlpPolicy:
-    """A network of random weights that says much and little."""
-    random = np.random.default_rng(seed)
-    outputs = len(agent.steering.actions) if isinstance(agent.steering, TableSteering) else agent.numbers
-    width, memory = agent.inputs, None
-    if cells:
-        shapes = ((4 * cells, width), (4 * cells, cells), (4 * cells,))
-        memory, width = Lstm(*(random.normal(0, 0.5, shape) for shape in shapes)), cells
-    sizes = [(16, "tanh"), (outputs, "linear")]
-    layers = []
-    for size, activation in sizes:
-        layers.append(Layer(random.normal(0, 1, (size, width)), random.normal(0, 0.3, size), activation))  # type: ignore[arg-type]
-        width = size
-    return MlpPolicy(agent, tuple(layers), memory)
 
 
 def play(policy: MlpPolicy, core: _core.AgentSlots) -> int:

@@ -30,10 +30,11 @@ from lcca.remy_plus.policies.agents import (  # noqa: E402
     WindowSteering,
 )
 from lcca.remy_plus.policies.law import Law  # noqa: E402
-from lcca.remy_plus.policies.layers import Layer  # noqa: E402
 from lcca.remy_plus.policies.policy import FixedRate, FixedWindow, Policy, WithHeader  # noqa: E402
 from lcca.signal_sets.headers.header import header  # noqa: E402
 from lcca.signal_sets.headers.simulated import stamping  # noqa: E402
+
+from ..batch.slots_support import network  # noqa: E402
 
 SMALL = SmallFabric(30, 100.0)
 SIGNALS = ("rtt_ratio", "receive_ewma", "loss")
@@ -46,15 +47,6 @@ AGENTS = {
     "law": Agent(SIGNALS, 1, Decisions(0.5), LawSteering(LAW)),
 }
 COLUMNS = ("flow_fct_ns", "flow_delivered_bytes", "port_data_packets", "port_marked_packets", "retransmitted_packets")
-
-
-def mlp(agent: Agent) -> MlpPolicy:
-    random = np.random.default_rng(1)
-    outputs = len(agent.steering.actions) if isinstance(agent.steering, TableSteering) else agent.numbers
-    hidden = Layer(random.normal(0, 1, (8, agent.inputs)), random.normal(0, 0.3, 8), "tanh")
-    return MlpPolicy(
-        agent, (hidden, Layer(random.normal(0, 1, (outputs, 8)), random.normal(0, 0.3, outputs), "linear"))
-    )
 
 
 def run(policy: Policy | str, seed: int) -> FabricRecord:
@@ -83,9 +75,9 @@ def same(ours: FabricRecord, theirs: FabricRecord) -> bool:
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 def test_the_fabrics_engine_does_what_the_slots_do(agent: Agent) -> None:
     slots = FabricSlots(FabricTrials(agent, SMALL), 30)
-    seed = play(slots, mlp(agent))
-    assert same(slots.record, run(mlp(agent), seed))
-    assert not same(slots.record, run(mlp(agent), seed + 1)), "else it shows nothing"
+    seed = play(slots, network(agent))
+    assert same(slots.record, run(network(agent), seed))
+    assert not same(slots.record, run(network(agent), seed + 1)), "else it shows nothing"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +102,8 @@ def test_a_header_brings_its_signals() -> None:
     head = stamping(header("hpcc"))
     agent = Agent(("rtt_ratio", *head.signals), 1, EVERY_ACK, WindowSteering(0.2, 1.0))
     slots = FabricSlots(FabricTrials(agent, SMALL, header=head), 30)
-    seed = play(slots, mlp(agent))
-    assert same(slots.record, run(WithHeader(mlp(agent), head), seed))
+    seed = play(slots, network(agent))
+    assert same(slots.record, run(WithHeader(network(agent), head), seed))
 
 
 def test_flows_without_a_slot_run_what_the_others_do() -> None:

@@ -48,6 +48,9 @@ def test_a_candidate_is_a_few_lines(tmp_path):
     ("text", "message"),
     [
         ("source: qlen", "there is no source 'qlen' (did you mean 'qlen_pkts'?); or expr: and a formula"),
+        ("source: queue_depth", "there is no source 'queue_depth' (did you mean 'qlen_bytes'?)"),
+        ("source: utilization", "there is no source 'utilization' (did you mean 'util'?)"),
+        ("source: rtt", "there is no source 'rtt' (did you mean 'base_rtt'?)"),
         ("agg: median", "there is no aggregation 'median' (did you mean 'min'?); or with: and a field"),
         ("agg: with:p", "there is no field 'p' (known: q)"),
         ("unit: packts", "there is no unit 'packts' (did you mean 'packets'?)"),

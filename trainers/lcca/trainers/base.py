@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.extras import require_libraries
 from lcca.inputs.model import Model
 
 if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
@@ -184,6 +185,21 @@ class TrainerConfig(Model):
     def provenance(self) -> dict[str, str]:
         """What a policy file says about how it was trained."""
         return {"trainer": self.kind}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_callbacks(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "callbacks" in value and "callbacks" not in cls.model_fields:
+            raise ValueError(f"callbacks are Stable-Baselines3's, and kind {value.get('kind')} has none; use kind ppo")
+        return value
+
+    def require_installed(self) -> None:
+        """Check that all that a training needs is installed, before one begins.
+
+        Raises:
+            InputError: it is not.
+        """
+        require_libraries(self.libraries, f"trainings by {self.kind}")
 
     def require(self, signals: Sequence[str]) -> None:
         """Check that a policy over these signals can be learnt.

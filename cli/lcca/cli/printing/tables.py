@@ -251,7 +251,7 @@ def paid_words(utilities: Iterable[str]) -> str:
     """Return what the per cents of a difference are of, for utilities by name."""
     names = list(utilities)
     ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
-    words = {f"{each.of.label} of {'B' if each.large else 'A'} larger by" for each in ratios}
+    words = {f"{each.of.label}, {'B above A' if each.large else 'A above B'}" for each in ratios}
     if len(ratios) < len(names):
         return "as throughput"
     return words.pop() if len(words) == 1 else "A worse by"

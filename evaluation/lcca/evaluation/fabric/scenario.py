@@ -103,7 +103,7 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
-        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` each flow
+        spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow
             has one way; each transport's own if left out.
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
@@ -209,9 +209,14 @@ class FabricScenario(Model):
             return
         a, b, most = loads.fullest() if (loads := self.loads()) else (0, 0, 0)
         if most > 1 + ROUNDING:
-            key = next((key for key in ("load", "period_us") if getattr(self.workload, key, None) is not None), None)
-            where = f"the link from {a} to {b} to {most:.3g} of its rate"
-            yield ("workload", *filter(None, [key])), f"would load {where}; it may ask for {1 / most:.3g} of that"
+            asks = f"asks for {most:.3g} times the rate of the link from {a} to {b}"
+            load, period = (getattr(self.workload, key, None) for key in ("load", "period_us"))
+            if load is not None:
+                yield ("workload", "load"), f"{asks}; at most {np.floor(1000 * load / most) / 1000:g} fits"
+            elif period is not None:
+                yield ("workload", "period_us"), f"{asks}; at least {np.ceil(10 * period * most) / 10:g} fits"
+            else:
+                yield ("workload",), f"{asks}; {1 / most:.3g} of that fits"
         count, free = self.workload.count(fabric, self.end_ns), free_bytes()
         if count > MOST_FLOWS:
             text = f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"

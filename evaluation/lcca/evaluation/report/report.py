@@ -33,6 +33,7 @@ from lcca.evaluation.report.words.statements import (
     percent,
     rules_words,
     sign_and_size,
+    signs,
 )
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
@@ -110,6 +111,7 @@ def _written(folder: Path, template: str, context: Json) -> Path:
         capital=capital,
         percent=percent_or_dash,
         interval=interval,
+        signs=signs,
         counts=counts,
         sign_and_size=sign_and_size,
         rules_words=rules_words,

@@ -214,7 +214,7 @@ class NetworkSpace(_InPackets, OfNetworks):
     buffer: Annotated[Range, BeforeValidator(_inf_is_a_buffer), _checked("buffer")]
     mean_on: Annotated[Range, _checked("mean_on")]
     mean_off: Annotated[Range, _checked("mean_off")]
-    loss: Annotated[Range, _checked("loss")]
+    loss: Annotated[Range, _checked("loss")] = Range(min=0, max=0)
     duration: float = Field(gt=0)
     topology: NamedTopology = DUMBBELL
     strata: Parameter | None = None
@@ -331,7 +331,7 @@ class ListedNetwork(_InPackets):
     ]
     mean_on: Annotated[float, _checked("mean_on")]
     mean_off: Annotated[float, _checked("mean_off")]
-    loss: Annotated[float, _checked("loss")]
+    loss: Annotated[float, _checked("loss")] = 0.0
     topology: NamedTopology = DUMBBELL
 
     @model_validator(mode="after")

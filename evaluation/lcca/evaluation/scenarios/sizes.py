@@ -58,8 +58,8 @@ class SizeTable(Model):
 def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKET_BYTES) -> FlowSizes:
     """Return a packaged distribution, one from a YAML or CSV file, ``lognormal:MU:SIGMA`` or ``uniform:LOW:HIGH``.
 
-    A CSV file has the columns bytes and cumulative, the share of flows up to that size, from 0 to 1 or 100 per cent.
-    MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
+    A CSV file has the columns bytes and cumulative (or cdf), the share of flows up to that size, from 0 to 1 or 100 per
+    cent. MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
 
     Raises:
         InputError: an unknown name, or a file or parameters that cannot be used.
@@ -76,10 +76,14 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
     return _packaged(name, packet_bytes)
 
 
+HEADS = (("bytes", "cumulative"), ("bytes", "cdf"))
+"""Of a CSV file of sizes."""
+
+
 def _from_csv(path: str) -> SizeTable:
     with about(path):
         rows = list(csv.reader(read_limited(path, 1 << 20).decode("utf-8-sig", "replace").splitlines()))
-        if not rows or [each.strip() for each in rows[0]] != ["bytes", "cumulative"]:
+        if not rows or tuple(each.strip() for each in rows[0]) not in HEADS:
             raise InputError(
                 "must begin with the line `bytes,cumulative`; then, line by line, a size and what share has it at most"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,11 @@ class LoadedRun:
 
     def __repr__(self) -> str:
         return f"LoadedRun({str(self.path)!r}): {self.manifest['kind']}, {self.manifest['state']}"
+
+    def _repr_html_(self) -> str:
+        """Return what it found as a table, for notebooks: its verdicts, or else its policies."""
+        found = self.verdicts if len(self.verdicts) else self.policies
+        return f"<p>{escape(repr(self))}</p>{found.to_html(index=False, float_format='{:.3f}'.format)}"
 
     @cached_property
     def config_text(self) -> str:

@@ -23,6 +23,7 @@ from lcca.trainers.base import Task
 if TYPE_CHECKING:
     from lcca.evaluation.trials.utility import Utility
     from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.inputs.model import Model
     from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
     from lcca.trainers.base import TrainerConfig
@@ -130,14 +131,13 @@ class Learner:
     def _key(self, config: CampaignConfig, **content: Any) -> str:
         trainer = self.trained_by(config)
         makers = (type(trainer), type(config.networks), type(self.utility), type(self.candidate))
-        files = digests_of_named_files(config.networks)
         modules = (trainer.trainer.partition(":")[0], *(maker.__module__ for maker in makers))
         return training_key(
             modules,
-            space=config.networks.model_dump(mode="json") | ({"files": files} if files else {}),
+            space=_with_files(config.networks),
             utility=self.utility.content(),
             seed=derive(config.seed, "training", self.training_seed),
-            trainer=trainer.model_dump(mode="json"),
+            trainer=_with_files(trainer),
             model=config.model.model_dump(mode="json"),
             **content,
         )
@@ -156,6 +156,12 @@ class Learner:
             seed=derive(config.seed, "training", self.training_seed),
             header=self.candidate.stamping(charged=False),
         )
+
+
+def _with_files(model: Model) -> dict[str, Any]:
+    """Return a model as JSON values, with a digest of each file that it names."""
+    files = digests_of_named_files(model)
+    return model.model_dump(mode="json") | ({"files": files} if files else {})
 
 
 def _inside(part: Candidate, whole: Candidate, base: SignalSet) -> bool:

@@ -19,13 +19,18 @@ from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, SCORE, Metric, shown
 
 PREAMBLE = r"""% \usepackage{booktabs,siunitx}
-% \sisetup{separate-uncertainty, detect-weight}
+% \sisetup{separate-uncertainty, detect-weight, table-align-uncertainty=false}
 """
 NUMBERS = "numbers"
 """The file of commands."""
 
 MOST_ROWS = 200
 """Of a table."""
+
+MOST_COLUMNS = 6
+"""Of a table in letters of full size: more are wider than the text of an article."""
+
+NARROWER = r"  \small\setlength{\tabcolsep}{4pt}"
 
 UNITS = {"µs": r"\si{\micro\second}", "ms": r"\si{\milli\second}", "packets/µs": r"packets/\si{\micro\second}"}
 LEVELS = {"set": "Signal sets, mean over trainings", "policy": "Selected policies"}
@@ -127,6 +132,7 @@ def table(columns: Sequence[Column], caption: str, label: str, parts: Sequence[s
         body.append(row)
     lines = [
         *(r"\begin{table}", r"  \centering", f"  \\caption{{{escaped(caption)}}}", f"  \\label{{tab:{label}}}"),
+        *((NARROWER,) if len(spec) > MOST_COLUMNS else ()),
         *(f"  \\begin{{tabular}}{{{' '.join(spec)}}}", r"    \toprule"),
         "    " + " & ".join(head for _, head, _ in drawn) + r" \\",
         *(f"    {line}" for line in (r"\midrule", *body, r"\bottomrule", left_out) if line),
@@ -148,12 +154,20 @@ _ESCAPED = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "−": "$-$",
     "µ": r"\textmu{}",
-    "±": r"$\pm$",
-    "α": r"$\alpha$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "\u00a0": "~",
 }
+_ESCAPED |= {
+    letter: f"${name}$"
+    for letter, name in {
+        **{"−": "-", "±": r"\pm", "×": r"\times", "≤": r"\leq", "≥": r"\geq", "→": r"\to", "∞": r"\infty"},
+        **{"Δ": r"\Delta", "α": r"\alpha", "β": r"\beta", "γ": r"\gamma"},
+    }.items()
+}
+"""Of other letters LaTeX itself knows those of European languages; names in others need LuaLaTeX or XeLaTeX."""
 
 
 # --- the tables of a run
@@ -245,8 +259,8 @@ def _verdicts(run: LoadedRun, label: str) -> str:
     columns += [Column("Against", list(rows["baseline"]))] if len(baselines) > 1 else []
     columns += [Column("Utility", list(rows["utility"]))] if rows["utility"].nunique() > 1 else []
     columns += [
-        Column("Difference", list(rows["difference"]), list(rows["low"]), list(rows["high"]), "bits"),
-        Column("As throughput", list(rows[gain]), list(rows[f"{gain}_low"]), list(rows[f"{gain}_high"]), "%"),
+        Column("Difference", list(rows["difference"]), list(rows["low"]), list(rows["high"]), "bits", 3),
+        Column("As throughput", list(rows[gain]), list(rows[f"{gain}_low"]), list(rows[f"{gain}_high"]), "%", 1),
         Column("Verdict", list(rows["verdict"])),
         Column("n", list(rows["n"])),
     ]

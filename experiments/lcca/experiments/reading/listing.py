@@ -66,7 +66,8 @@ def runs_in(folder: Path) -> list[RunLine]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; run folders go to results/ unless --out says otherwise")
-    return sorted(map(_line, _folders(folder)), key=lambda line: (-line.changed, line.folder))
+    lines = [line for line in map(_line, _folders(folder)) if line is not None]
+    return sorted(lines, key=lambda line: (-line.changed, line.folder))
 
 
 def _folders(folder: Path) -> Iterator[Path]:
@@ -76,15 +77,17 @@ def _folders(folder: Path) -> Iterator[Path]:
             yield Path(path)
 
 
-def _line(folder: Path) -> RunLine:
-    changed = (folder / layout.MANIFEST).stat().st_mtime
+def _line(folder: Path) -> RunLine | None:
+    """Return a run; None if it was removed meanwhile."""
+    manifest = folder / layout.MANIFEST
     try:
+        changed = manifest.stat().st_mtime
         run = LoadedRun(folder)
         cost = {name: sum(run.costs.get(name, ())) for name in ("cpu_s", "wall_s", "trials")}
         state = "running" if is_locked(folder) else run.manifest["state"]
         return RunLine(folder, run.manifest["kind"], run.manifest["name"], state, changed, headline=_found(run), **cost)
-    except InputError as error:
-        return RunLine(folder, "", "", "damaged", changed, 0.0, 0.0, 0, str(error))
+    except (InputError, FileNotFoundError) as error:
+        return RunLine(folder, "", "", "damaged", changed, 0.0, 0.0, 0, str(error)) if manifest.is_file() else None
 
 
 def _found(run: LoadedRun) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +67,18 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
     def report(name: str) -> Response:
         return send_file(path) if (path := within(f"{name}/{layout.REPORT}")).is_file() else abort(404)
 
-    def bad(error: InputError) -> tuple[str, int]:
-        return page("This cannot be read", error=str(error)), 500
+    def bad(error: Exception) -> tuple[str, int]:
+        names = [*request.args.getlist("run"), *(request.view_args or {}).values()]
+        return page("This cannot be read", error=str(error)), 500 if _are_there(root.parent, names) else 404
 
     pages: dict[str, Callable[..., Any]] = {"/": runs, "/compare": several, "/run/<path:name>": one}
     for rule, view in (pages | {f"/report/<path:name>/{layout.REPORT}": report}).items():
         app.add_url_rule(rule, view.__name__, view)
     app.register_error_handler(InputError, bad)
+    app.register_error_handler(FileNotFoundError, bad)
     return app
+
+
+def _are_there(folder: Path, names: Iterable[str]) -> bool:
+    """Return whether runs are still there that were read."""
+    return all((folder / name / layout.MANIFEST).is_file() for name in names)

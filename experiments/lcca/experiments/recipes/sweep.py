@@ -35,7 +35,6 @@ from lcca.experiments.testing.trainings import run_trainings, train_first
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import require
-from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import write_atomically
 
 ROWS = ("comparisons", "net_benefit", "trainers", "policies", "generalisation", "ns3", "per_network")
@@ -157,7 +156,7 @@ def _sweep(
     shared = TrainingCache(cache)
     if read_manifest(path) is None:  # else its trainings may be done, which then need nothing
         for trainer in config.named_trainers.values():
-            require_libraries(trainer.libraries, f"trainings by {trainer.kind}")
+            trainer.require_installed()
     with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             return begun.folder.read_json(layout.SUMMARY)

@@ -138,7 +138,6 @@ _NAMES = tuple(each.name for each in fields(FabricSettings))
 
 PRESETS = {
     "default": FabricSettings(),
-    # The conventions of the ns-3.39 port of HPCC's simulator (commit 6ddb4a4, 2025-05-23).
     # The conventions of uet-htsim (commit 40ccb05, 2025-08-12).
     "uet-htsim": FabricSettings(
         payload_bytes=4086,
@@ -150,6 +149,7 @@ PRESETS = {
         fct_at_ack=True,
         retransmit_after_us=0,
     ),
+    # The conventions of the ns-3.39 port of HPCC's simulator (commit 6ddb4a4, 2025-05-23).
     "hpcc-ns3": FabricSettings(whole_ns=True, fct_at_ack=True, plain_ideal=True, retransmit_after_us=0),
 }
 """Named conventions."""

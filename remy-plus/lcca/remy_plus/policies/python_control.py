@@ -192,7 +192,7 @@ class PythonControl(Simple):
         if found is None:
             raise InputError(f"{text[:60]!r}: name a class as in {cls.example.split()[0]}")
         with about(f"{found.name}:{found.parameters}" if found.parameters else found.name):
-            parameters = _parameters(found.parameters)
+            parameters = parameters_of(found.parameters)
         return cls(PythonClass.named(found), parameters)
 
     @property
@@ -295,7 +295,7 @@ def in_real_time(policy: P, time_scale: float) -> P:
     return replace(policy, time_scale=time_scale) if isinstance(policy, PythonControl) else policy
 
 
-def _parameters(text: str) -> tuple[tuple[str, float], ...]:
+def parameters_of(text: str) -> tuple[tuple[str, float], ...]:
     """Return the parameters in a text such as ``gain=0.5,initial=4``."""
     found: dict[str, float] = {}
     for item in filter(None, text.split(",")):

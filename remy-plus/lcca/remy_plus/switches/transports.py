@@ -143,9 +143,7 @@ _FIRST = Knob(
 _NSCC = {
     "first_bdps": _FIRST,
     "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
-    "target_rtts": Knob(
-        0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0.2, 2)
-    ),
+    "target_rtts": Knob(0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)),
     "proportional": Knob(4, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)),
     "fair": Knob(5, "packets", "per window above the target without a mark", search=around(0.5, 32)),
     "steady": Knob(0.15, "packets", "per RTT, always", search=around(0.01, 2)),
@@ -365,7 +363,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "timeout_us": replace(_TIMEOUT["timeout_us"], default=1000),
             },
             None,
-            {"selective": 1.0, "spraying": float(SPRAYING.index("bitmap"))},
+            {"selective": 1.0, "spraying": float(SPRAYING.index("oblivious"))},
             {"window": 0.0, "pulls": 1.0, "timeout_drains": 0.0},
         ),
         "max-min": TransportKind(
@@ -383,7 +381,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
     }
 )
 
-MARKED = ("dctcp", "dctcp-window", "dcqcn")
+MARKED = ("dctcp", "dctcp-window", "dcqcn", "nscc", "rccc", "nscc+rccc")
 """Transports that look at the marks of switches: markers make no difference to the others."""
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 

@@ -14,7 +14,7 @@ from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.core.stamping import Gains
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
 from lcca.signal_sets.headers.parts import Measurement
-from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
+from lcca.signal_sets.headers.sources import ELSEWHERE, SOURCES, UNITS, convert
 
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
 """What a hop does with the field; and ``with:FIELD``."""
@@ -72,7 +72,7 @@ class HeaderField(Model):
         if source.startswith(EXPRESSION):
             Expression(source.removeprefix(EXPRESSION))
         elif source not in SOURCES:
-            hint = did_you_mean(source, SOURCES)
+            hint = did_you_mean(ELSEWHERE.get(source, source), SOURCES)
             raise ValueError(f"there is no source {source[:60]!r}{hint}; or expr: and a formula")
         return source
 

@@ -14,6 +14,9 @@ class Source(NamedTuple):
     doc: str
 
 
+ELSEWHERE = {"queue_depth": "qlen_bytes", "queue_occupancy": "qlen_bytes", "utilisation": "util", "rtt": "base_rtt"}
+"""What others call a source, and users write in its place."""
+
 SOURCES: dict[str, Source] = {
     "qlen_bytes": Source("bytes", "bytes waiting"),
     "qlen_pkts": Source("packets", "packets waiting"),

@@ -204,8 +204,6 @@ def same(found: FabricRecord, again: FabricRecord) -> None:
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_selective_hosts_outlive_failures(transport: str, queues: dict[str, float], adaptive: bool) -> None:
     """A spine restarts and a host's link flaps: all flows end, and looks at a run change nothing."""
-    if transport == "ndp" and queues and "queue_bdps" not in queues:
-        pytest.skip("NDP is for switches that trim")
     engine = FabricEngine(transport, {}, settings(**queues, adaptive=adaptive, retransmit_after_us=100, selective=True))
     flap: list[Change] = [change for at in (30e3, 60e3) for change in ((at, 5, 17, 0.0), (at + 10e3, 5, 17, 100.0))]
     topology = with_events(FOUR_RACKS, flap, switch_down(FOUR_RACKS, 20, 40e3, 90e3), convergence_ns=20e3)

@@ -59,7 +59,7 @@ def test_adaptive_switches_avoid_the_slow_spine() -> None:
 @pytest.mark.parametrize("spraying", [*SPRAYING, "adaptive"])
 @pytest.mark.parametrize("transport", [*SELECTIVE, "dctcp", "hpcc", "swift"])
 def test_every_byte_is_delivered_once(transport: str, spraying: str) -> None:
-    """Packets: sent = delivered + sent again; what is trimmed or dropped is sent again, and none is lost twice over."""
+    """Packets: sent = delivered + sent again; what arrives is all but what was trimmed or dropped."""
     topology, adaptive = fat_tree(4), spraying == "adaptive"
     changes = {"adaptive": adaptive, "selective": True} | ({} if adaptive else {"spraying": spraying})
     sent = permutation(16, 300_000)

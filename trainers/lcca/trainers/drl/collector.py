@@ -22,6 +22,9 @@ Ints = NDArray[np.int64]
 Decide = Callable[[Floats], tuple[Floats, Floats]]
 """From (n, inputs) views: (n, numbers) actions, and (n,) their log-probabilities."""
 
+GoOn = Callable[["Experience"], bool]
+"""From decisions that have their outcomes since a step, to whether to go on."""
+
 
 @dataclass
 class Experience:
@@ -92,14 +95,16 @@ class Collector:
         self._state = np.zeros((count, inputs + 1), dtype=np.float32)
         self._rewards_before, self._time_before = np.zeros(count), np.zeros(count)
 
-    def collect(self, count: int, decide: Decide) -> Experience:
-        """Step until at least `count` decisions have their outcomes."""
+    def collect(self, count: int, decide: Decide, go_on: GoOn = lambda part: True) -> Experience:
+        """Step until at least `count` decisions have their outcomes, or `go_on` says no."""
         parts: list[Experience] = []
         have = step = 0
         while have < count:
             ready = self.slots.ready.astype(np.int64)
             part = self._outcomes(ready, step)
             parts.append(part)
+            if not go_on(part):
+                break
             self._decide(ready, decide)
             have += len(part)
             step += 1

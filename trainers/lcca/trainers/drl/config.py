@@ -15,7 +15,7 @@ from pydantic import Field as Key
 from lcca.gym_envs.interface.episode import Kind
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.inputs.names import NAMES_A_FILE
+from lcca.inputs.names import NAMES_A_FILE, FileOrName
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyjson import LawContent
 from lcca.remy_plus.policies.agents import (
@@ -238,6 +238,8 @@ class PpoConfig(TrainerConfig):
             noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
         last_noise: what it falls to, by the same factor for every decision; learnt with the weights if left out.
         normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
+        callbacks: classes of Stable-Baselines3's `BaseCallback` that are called in every training, as in
+            ``my.py:EarlyStop:patience=5``; see `lcca.trainers.drl.named_callbacks`.
     """
 
     trainer: ClassVar[str] = "lcca.trainers.drl.trainer:DrlTrainer"
@@ -283,6 +285,7 @@ class PpoConfig(TrainerConfig):
     noise: Annotated[float, Key(gt=0, le=10)] = 0.1
     last_noise: Annotated[float, Key(gt=0, le=10)] | None = None
     normalise: Literal["network", "batch"] = "network"
+    callbacks: tuple[FileOrName, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -321,6 +324,14 @@ class PpoConfig(TrainerConfig):
     def logs(self) -> bool:
         """As `tensorboard` says."""
         return self.tensorboard
+
+    def require_installed(self) -> None:
+        """As of every trainer; the callbacks too must be there."""
+        super().require_installed()
+        if self.callbacks:
+            from lcca.trainers.drl.named_callbacks import Callbacks
+
+            Callbacks(self.callbacks)
 
     def discounts(self, elapsed: Floats) -> Floats:
         """Return (n,) γ over decisions that took (n,) base delays."""

@@ -30,12 +30,13 @@ class Monitor:
         self._rows: list[tuple[float, int, float]] = []
         self._carried: dict[int, tuple[float, int]] = {}
 
-    def take(self, experience: Experience) -> None:
-        """Take decisions in, each slot's in their order."""
+    def take(self, experience: Experience) -> list[tuple[float, int, float]]:
+        """Take decisions in, each slot's in their order, and return the episodes that end with them."""
+        before = len(self._rows)
         order = np.argsort(experience.slot, kind="stable")
         slot, ended = experience.slot[order], experience.ended[order] != 0
         if not len(slot):
-            return
+            return []
         first = np.flatnonzero(np.r_[True, ended[:-1] | (slot[1:] != slot[:-1])])
         returns = np.add.reduceat(experience.reward[order].astype(np.float64), first)
         lasts = np.r_[first[1:], len(slot)] - 1
@@ -47,6 +48,7 @@ class Monitor:
                 self._rows.append((*flow, since))
             else:
                 self._carried[int(slot[begin])] = flow
+        return self._rows[before:]
 
     def write(self) -> None:
         """Append the round's episodes."""

@@ -23,10 +23,11 @@ from lcca.inputs.extras import missing
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, LawSteering, MlpPolicy
 from lcca.remy_plus.policies.layers import Layer
-from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
+from lcca.trainers.drl.collector import Collector, Experience, Floats, GoOn, Ints
 from lcca.trainers.drl.config import PpoConfig
 from lcca.trainers.drl.export import ACTIVATIONS, layers_of
 from lcca.trainers.drl.monitor import Monitor
+from lcca.trainers.drl.named_callbacks import Callbacks
 
 if TYPE_CHECKING:
     from lcca.gym_envs.batch.agent_slots import AgentSlots
@@ -67,6 +68,8 @@ class Ppo:
         self.model.set_logger(logger)
         self._table: Floats | None = None  # privileges, by network
         self._standard = Standard(self.model.observation_space.shape[0])
+        self._kept: list[dict[str, Any]] = []  # of callbacks
+        self.stopped = False
 
     def _model(self, seed: int) -> Any:
         config, seen = self.config, self.agent.inputs
@@ -106,7 +109,7 @@ class Ppo:
     # --- learning
 
     def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
-        """Learn from at least so many decisions, and return how many they were.
+        """Learn from at least so many decisions, and return how many they were; fewer if a callback stops it.
 
         Args:
             slots: without whole rows, just reset.
@@ -117,20 +120,36 @@ class Ppo:
         self._table = privileges(slots.networks) if self.config.privileged else None
         collector, learnt = Collector(slots, self.agent.numbers), 0
         self.monitor.begin()
+        callbacks = Callbacks(self.config.callbacks, self.model, self._kept)
+        callbacks.begin()
         if self._standard.samples == 0:
-            self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
+            first = self._collect(collector, min(STANDARD_ROWS, self.config.rollout))
+            self.monitor.take(first)
+            self._standard.take_in(self._raw(first))
         while learnt < decisions:
             done = begin + (end - begin) * learnt / decisions
             self._set_noise(done)
-            experience = self._collect(collector, min(self.config.rollout, decisions - learnt))
+            callbacks.rollout_begins()
+            experience = self._collect(collector, min(self.config.rollout, decisions - learnt), self._asks(callbacks))
+            episodes = self.monitor.take(experience)
+            if self.stopped:
+                break
+            callbacks.rollout_ends(episodes)
             self.model._current_progress_remaining = 1 - done
             self.model.rollout_buffer = Rollout(self._columns(experience))
             self.model.train()
             self._standard.take_in(self._raw(experience))
             learnt += len(experience)
-            self.model.num_timesteps += len(experience)
             self._log(experience)
+        self._kept = callbacks.end()
         return learnt
+
+    def _asks(self, callbacks: Callbacks) -> GoOn:
+        def go_on(part: Experience) -> bool:
+            self.stopped = not callbacks.step(part)
+            return not self.stopped
+
+        return go_on
 
     def _set_noise(self, done: float) -> None:
         if self.config.last_noise is not None:
@@ -138,11 +157,9 @@ class Ppo:
             self.model.policy.log_std.requires_grad_(False).fill_(float(np.log(noise)))
 
     @torch.no_grad()
-    def _collect(self, collector: Collector, count: int) -> Experience:
+    def _collect(self, collector: Collector, count: int, go_on: GoOn = lambda part: True) -> Experience:
         own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
-        experience = collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))))
-        self.monitor.take(experience)
-        return experience
+        return collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))), go_on)
 
     def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
         """Return (n, numbers) actions after the last hidden layer, by chance, and (n,) their log-probabilities."""
@@ -207,6 +224,7 @@ class Ppo:
             "standard": self._standard.state(),
             "updates": self.model._n_updates,
             "decisions": self.model.num_timesteps,
+            "callbacks": self._kept,
         }
         buffer = io.BytesIO()
         torch.save(state, buffer)
@@ -220,6 +238,7 @@ class Ppo:
         self._standard.load(state["standard"])
         self.model._n_updates = state["updates"]
         self.model.num_timesteps = state["decisions"]
+        self._kept = state.get("callbacks", [])
 
 
 class Rollout:

@@ -45,6 +45,7 @@ class TrainingState:
         cpu_s: CPU seconds of this process.
         learner: what the algorithm needs to go on, base64; empty before the first round.
         learning: one row per round.
+        stopped: whether a callback has ended the training.
     """
 
     round: int = 0
@@ -54,6 +55,7 @@ class TrainingState:
     cpu_s: float = 0.0
     learner: str = ""
     learning: list[LearningRow] = field(default_factory=list)
+    stopped: bool = False
 
     def save(self, path: Path, identity: str) -> None:
         """Write the state as the checkpoint of a task."""
@@ -96,7 +98,7 @@ class DrlTrainer:
     @property
     def done(self) -> bool:
         """Whether the training has ended."""
-        return self.state.round >= self.config.rounds
+        return self.state.stopped or self.state.round >= self.config.rounds
 
     @property
     def used(self) -> int:
@@ -141,6 +143,7 @@ class DrlTrainer:
         policy = algorithm.policy()
         score, packets = self._score(policy, round_)
         state.round += 1
+        state.stopped = algorithm.stopped
         state.decisions += learnt
         state.trials += slots.trials + config.scores
         state.packets += slots.packets + packets

@@ -61,7 +61,7 @@ def draw_forest(rows: Sequence[Json], policies: str = LEVEL_TITLES["policy"]) ->
     """Draw one panel per level, each with its own scale; `policies` is the title of that of policies."""
     levels = [level for level in LEVEL_TITLES if any(row["level"] == level for row in rows)]
     groups = [[row for row in rows if row["level"] == level] for level in levels]
-    heights = [1.15 + sum(0.42 if "\n" in row["label"] else 0.3 for row in group) for group in groups]
+    heights = [1.3 + sum(0.46 if "\n" in row["label"] else 0.3 for row in group) for group in groups]
     figure = new_figure(sum(heights), WIDTH)
     axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights).ravel()
     for ax, level, group in zip(axes, levels, groups, strict=True):

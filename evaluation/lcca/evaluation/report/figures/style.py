@@ -118,11 +118,20 @@ def drawing(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     def in_look(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with mpl.rc_context(LOOK | {name: letters(LOOK[name]) for name in LETTER_SIZES}):
             figure = draw(*args, **kwargs)
+            _keep_letters(figure)
             _lay_out(figure)
             figure.set_layout_engine("none")  # laid out once, not again for every file
             return figure
 
     return in_look
+
+
+def _keep_letters(figure: Figure) -> None:
+    """Set the size of numbers at ticks: else files would be drawn with other ticks than were laid out."""
+    for ax in (each for own in figure.axes for each in (own, *own.child_axes)):
+        for axis, size in ((ax.xaxis, "xtick.labelsize"), (ax.yaxis, "ytick.labelsize")):
+            if "labelsize" not in axis.get_tick_params():
+                axis.set_tick_params(labelsize=mpl.rcParams[size])
 
 
 def _lay_out(figure: Figure) -> None:

@@ -34,8 +34,8 @@ def gap(tables: RunTables) -> Content | None:
         return None
     networks = max(each.networks for groups in found.values() for each in groups)
     caption = (
-        f"Mean score below the fair share, in bits, in parts (left; up to {networks:,} networks each) and by number of "
-        f"senders (right; bars: one standard error over networks). {NOTE}"
+        f"Mean score below the fair share, in bits, in parts (stacks; up to {networks:,} networks each) and by number "
+        f"of senders (lines, with one standard error over networks). {NOTE}"
     )
     parts = tuple(
         gap_table(groups, f"{utility and f'Utility {utility}: '}± one standard error over networks")

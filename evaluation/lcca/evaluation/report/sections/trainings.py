@@ -30,30 +30,34 @@ def tradeoff(tables: RunTables) -> Content | None:
     if not clouds:
         return None
     most = max(map(len, clouds))
-    first = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
+    first = f"about {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
         "Throughput share over link rate against mean delay over RTT. A dot is a network "
-        f"({most:,} per signal set; {first}mean over seeds and trainings), the large mark their mean. The dots "
-        "show how networks differ; they are no evidence of a difference."
+        f"({most:,} per signal set; {first}mean over trials), the large mark their mean, with 95 % "
+        "intervals over training seeds, or over networks where one was trained. The dots show how networks differ; "
+        "they are no evidence of a difference."
     )
     figure = draw_tradeoff(clouds, tables.groups)
     return Content(caption, figure, population=TRAININGS, data=pd.concat(clouds, ignore_index=True))
 
 
 def tradeoff_data(tables: RunTables) -> list[pd.DataFrame]:
-    """Return a table per utility and group, a row per network, averaged over seeds and policies; none of a fabric.
+    """Return a table per utility and group, a row per training seed and network; none of a fabric.
 
-    Columns: utility; group, a signal set or the id of a baseline; delay over RTT; throughput share over link rate.
+    Columns: utility; group, a signal set or the id of a baseline; training_seed, 0 of a baseline; delay over RTT;
+    throughput share over link rate.
     """
     if tables.on_fabric:
         return []
     columns = {"delay_over_rtt": "delay", "throughput_over_link": "throughput"}
     found: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for policy, trials in tables.trials_by_policy():
-        found.setdefault((policy["utility"], group_of(policy)), []).append(trials[["network", *columns]])
+        trials = trials[["network", *columns]].assign(training_seed=policy.get("training_seed") or 0)
+        found.setdefault((policy["utility"], group_of(policy)), []).append(trials)
     clouds = []
     for (utility, group), parts in found.items():
-        points = pd.concat(parts).groupby("network").mean().dropna().reset_index(drop=True).rename(columns=columns)
+        means = pd.concat(parts).groupby(["training_seed", "network"], as_index=False).mean().dropna()
+        points = means.drop(columns="network").reset_index(drop=True).rename(columns=columns)
         clouds.append(pd.DataFrame({"utility": utility, "group": group}, index=points.index).join(points))
     return [cloud for cloud in clouds if len(cloud)]
 
@@ -63,17 +67,33 @@ def draw_tradeoff(clouds: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figu
     """Draw one panel per utility: up is more throughput, right is less delay."""
     figure, axes = panels_by_utility((str(cloud["utility"].iloc[0]) for cloud in clouds), 3.6)
     for cloud in clouds:
-        ax, group = axes[cloud["utility"].iloc[0]], cloud["group"].iloc[0]
-        mark, dots = mark_of(group, groups), cloud.head(MOST_DOTS)
+        mark, dots = mark_of(cloud["group"].iloc[0], groups), cloud.iloc[:: -(-len(cloud) // MOST_DOTS)]
         look: Any = {"color": mark.hue, "marker": mark.marker}
-        ax.scatter(dots["delay"], dots["throughput"], s=7, alpha=0.35, linewidths=0, **look)
-        named: Any = look | {"linestyle": mark.dashes, "label": group, "markeredgecolor": INK, "markersize": 8}
-        ax.plot([cloud["delay"].mean()], [cloud["throughput"].mean()], **named)
+        axes[cloud["utility"].iloc[0]].scatter(dots["delay"], dots["throughput"], s=7, alpha=0.35, linewidths=0, **look)
+    for ax in axes.values():
+        ax.autoscale(False)  # intervals over few training seeds are wider than all dots
+    for cloud in clouds:
+        _draw_mean(axes[cloud["utility"].iloc[0]], cloud, groups)
     for ax in axes.values():
         ax.invert_xaxis()
         ax.set(xlabel="mean delay / RTT (right: less delay)", ylabel="throughput share / link rate")
         ax.legend(loc="lower left")
     return figure
+
+
+def _draw_mean(ax: Axes, cloud: pd.DataFrame, groups: Sequence[str]) -> None:
+    group = cloud["group"].iloc[0]
+    mark = mark_of(group, groups)
+    (x, left, right), (y, low, high) = (tradeoff_mean(cloud, column) for column in ("delay", "throughput"))
+    ends: Any = {"xerr": [[x - left], [right - x]], "yerr": [[y - low], [high - y]], "ecolor": INK, "elinewidth": 1}
+    look: Any = {"color": mark.hue, "marker": mark.marker, "linestyle": mark.dashes, "markeredgecolor": INK}
+    ax.errorbar([x], [y], **ends, **look, markersize=8, label=group)
+
+
+def tradeoff_mean(cloud: pd.DataFrame, column: str) -> tuple[float, float, float]:
+    """Return a mean with its 95 % interval: over training seeds, or over networks if there is one seed."""
+    by_seed = cloud.groupby("training_seed")[column].mean()
+    return t_interval(by_seed if len(by_seed) > 1 else cloud[column])
 
 
 def slowdowns(tables: RunTables) -> Content | None:

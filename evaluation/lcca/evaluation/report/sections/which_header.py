@@ -118,12 +118,12 @@ def _draw(ax: Axes, points: Sequence[Json], baseline: str) -> None:
         ys += [ys[-1], point["net"]]
     ax.plot([*xs, right], [*ys, ys[-1]], color=INK, linewidth=1, linestyle="--", alpha=0.6)
     ax.plot(0, 0, marker="D", color=INK, markersize=6)
-    ax.annotate(baseline, (0, 0), xytext=(6, -12), textcoords="offset points", fontsize=letters(9))
+    ax.annotate(baseline, (0, 0), xytext=(0, -13), textcoords="offset points", ha="right", fontsize=letters(9))
     count: dict[int, int] = {}
     for point in by_size:
         count[point["wire_bytes"]] = count.get(point["wire_bytes"], 0) + 1
         _draw_point(ax, point, count[point["wire_bytes"]] - 1)
-    ax.set_xlim(-0.35, right)
+    ax.set_xlim(-0.6, right)
     ax.set_xticks([tick for tick in TICKS if tick <= right])
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.minorticks_off()

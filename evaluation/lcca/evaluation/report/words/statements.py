@@ -1,6 +1,7 @@
 """Numbers and intervals in words; what an interval says of a difference: its sign and its size, two statements."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -83,6 +84,11 @@ def number(value: Any, digits: int = 3, signed: bool = False) -> str:
     if not isinstance(value, int | float) or math.isnan(value):
         return "–"
     return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+
+
+def signs(text: str) -> str:
+    """Return the text of a cell with a proper minus before its numbers."""
+    return re.sub(r"(?<![^\s\[(])-(?=[\d.∞])", MINUS, text)
 
 
 def percent(value: float, signed: bool = True) -> str:
