@@ -13,12 +13,16 @@ INCAST = FabricFlows(np.arange(3), np.full(3, 3), np.full(3, 1_000_000), np.zero
 
 
 @pytest.mark.parametrize(
-    "transport", ["rcp", "dctcp", "dctcp-window", "swift", "timely", "dcqcn", "powertcp", "theta-powertcp"]
+    "transport", ["rcp", "dctcp", "dctcp-window", "swift", "timely", "dcqcn", "dcqcn+", "powertcp", "theta-powertcp"]
 )
 def test_where_nothing_is_lost_hosts_that_reorder_do_as_those_that_go_back(transport: str) -> None:
-    sent = FabricFlows(np.arange(3), np.full(3, 3), np.array([1_000_000, 700_000, 50]), np.array([0.0, 1e3, 5e3]))
+    sent = FabricFlows(np.arange(3), np.full(3, 3), np.array([1_000_000, 700_000, 500_000]), np.array([0.0, 1e3, 5e3]))
+    counts = {"notification_gap_us": 5.0, "gap_per_flow_us": 2.0, "marks_within_us": 100.0}
+    parameters = counts if transport == "dcqcn+" else {}  # ACKs bring back how many flows were marked
     back, selective = (
-        FabricEngine(transport, settings=FabricSettings(selective=each)).run(star(4), sent, horizon_ns=1e8)
+        FabricEngine(transport.removesuffix("+"), parameters, FabricSettings(selective=each)).run(
+            star(4), sent, horizon_ns=1e8
+        )
         for each in (False, True)
     )
     np.testing.assert_array_equal(selective["flow_fct_ns"], back["flow_fct_ns"])

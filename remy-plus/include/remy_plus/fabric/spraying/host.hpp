@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "remy_plus/fabric/spraying/spray_nic.hpp"
 #include "remy_plus/fabric/spraying/sprayed.hpp"
 #include "remy_plus/fabric/spraying/under_way.hpp"
+#include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 namespace remy_plus::fabric {
 
@@ -210,6 +212,7 @@ class SelectiveHost {
       if (flow.expected == flow.packets && expected != flow.packets) {
         own.granting.over = true;
         own.arrivals.release();
+        marked_->forget(data.flow);
         if (!around_.settings.fct_at_ack) end(data.flow, flow, data.time);
       }
     }
@@ -231,6 +234,8 @@ class SelectiveHost {
   void acknowledge(const Packet& data, const Flow& flow, Sprayed& own) {
     own.bytes_since_ack = 0;
     Packet ack = answer(data, Kind::ack, hosting_.ack_bytes);
+    if (const Time within = hosting_.transport.marks_within(); within > 0 && data.marked) [[unlikely]]
+      ack.marked = RoundedCount::code(marked_->add(data.flow, data.time, within));
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     Report& report = (*around_.reports)[ack.number];
     report.expected = flow.expected;
@@ -474,6 +479,7 @@ class SelectiveHost {
   std::vector<std::uint32_t> to_start_;
   std::size_t started_ = 0;
   std::uint32_t grants_ = 0;
+  std::unique_ptr<MarkedFlows> marked_ = std::make_unique<MarkedFlows>();  // that are received here
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 
