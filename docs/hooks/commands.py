@@ -12,7 +12,7 @@ from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.policies.tunables import COMMON, Parameter
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import TRANSPORTS
+from lcca.remy_plus.switches.transports import SPRAYING, TRANSPORTS
 from lcca.signal_sets.headers.costs import switch_cost
 from lcca.signal_sets.headers.header import packaged_headers
 from lcca.signal_sets.headers.sources import SOURCES
@@ -69,7 +69,10 @@ def tunables(parameters: tuple[Parameter, ...]) -> str:
 def transport(name: str) -> str:
     """Return one transport: its source, and a table of its parameters."""
     kind = TRANSPORTS[name]
-    own = "".join(f" `{key}` {value:,g}." for key, value in kind.settings.items())
+    values = {key: f"{value:,g}" for key, value in kind.settings.items()}
+    if "spraying" in values:
+        values["spraying"] = SPRAYING[int(kind.settings["spraying"])]
+    own = "".join(f" `{key}` {value}." for key, value in values.items())
     if kind.marker:
         own += f" Marker `{kind.marker.kind}`."
     return f"**{name}**: {kind.source}.{own}\n\n{knobs(kind.knobs)}"

@@ -180,6 +180,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),
     "fabric-classes": lambda: headers("fabric-headers-classes"),
     "fabric-classes-elsewhere": lambda: elsewhere("fabric-headers-classes"),
+    "fabric-sprayed": lambda: headers("fabric-headers-sprayed"),
+    "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
 }

@@ -37,6 +37,8 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   make_ways(flows);
   transport_ = transport(frame());
   transport_->reserve(flows.size());
+  if (hosts() == Hosts::windowed && (settings.spraying != Spraying::flow || settings.sleek))
+    throw std::invalid_argument(std::string(settings.sleek ? "sleek" : "spraying") + ": needs selective hosts");
   if (settings.payload + settings.overhead + sent_telemetry(*transport_) > largest_frame ||
       settings.ack_bytes + returned_telemetry(*transport_) > largest_frame)
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");

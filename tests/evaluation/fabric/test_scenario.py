@@ -285,6 +285,8 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"workload": {"kind": "mix", "parts": [3]}}, r"s\.yaml:\d+: workload\.parts\.0: must be keys with values"),
         ({"preset": "hpcc"}, r"s\.yaml:\d+: preset: 'hpcc' is not known \(did you mean 'hpcc-ns3'\?\)"),
         ({"name": "a b"}, r"s\.yaml:1: name: must match"),
+        ({"selective": False, "spraying": "mixed"}, "spraying: needs selective hosts: leave selective out"),
+        ({"selective": False, "sleek": True}, "sleek: needs selective hosts: leave selective out"),
     ],
 )
 def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], message: str) -> None:

@@ -120,12 +120,11 @@ def test_other_kinds_of_run(kind: str, tmp_path: Path) -> None:
     assert len(loaded.learning) == (3 if kind == "tune" else 0)
 
 
-@pytest.mark.parametrize("page", ["reference/formats.md", "how-to/results.md"])
-def test_the_examples_of_the_documentation_run(run: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[3] / "docs" / page).read_text()
+def test_the_example_of_the_documentation_runs(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[3] / "docs/how-to/results.md").read_text()
     (example,) = re.findall(r"```python\n(.*?load_run.*?)```", text, re.DOTALL)
     exec(re.sub(r'"results/[^"]*"', repr(str(run)), example), {})
-    assert ("loss+queue  1" in capsys.readouterr().out) == ("print(" in example)
+    assert "loss+queue  1" in capsys.readouterr().out
 
 
 def test_what_is_no_run(tmp_path: Path) -> None:

@@ -213,3 +213,9 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
         with pytest.raises(InputError, match="slots: "):
             slots.step(bad)
     slots.close()
+
+
+@pytest.mark.parametrize("others", ["nscc", "ndp", "homa"])
+def test_agents_steer_no_flows_beside_hosts_of_another_kind(others: str) -> None:
+    with pytest.raises(InputError, match="others: have hosts of their own"):
+        FabricSlots(FabricTrials(AGENTS["window"], SMALL, others=others), 3).reset()

@@ -178,6 +178,8 @@ class FabricScenario(Model):
             yield ("switch", self.switch.buffer_key), text
         if self.entropies & (self.entropies - 1):
             yield ("entropies",), f"must be a power of two, got {self.entropies}"
+        if self.selective is False and self._needs_selective:
+            yield (self._needs_selective,), "needs selective hosts: leave selective out, or make it true"
         if self.duration_us is None and not self.workload.ends:
             yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
@@ -273,8 +275,13 @@ class FabricScenario(Model):
     def _ways(self) -> dict[str, Any]:
         """Return the settings of ways that this scenario has of its own."""
         own = {key: value for key in _WAYS if (value := getattr(self, key)) != type(self).model_fields[key].default}
-        sprays = self.adaptive or self.spraying not in (None, "flow")
-        return ({"selective": True} if sprays else {}) | own
+        reorders = self.adaptive or bool(self._needs_selective)
+        return ({"selective": True} if reorders else {}) | own
+
+    @property
+    def _needs_selective(self) -> str:
+        """The key of its own that only selective hosts can have; empty if there is none."""
+        return "spraying" if self.spraying not in (None, "flow") else "sleek" if self.sleek else ""
 
     def horizon_ns(self, flows: FabricFlows) -> float:
         """Return when a trial with these flows ends at the latest.

@@ -39,6 +39,11 @@ struct Hosting {
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
   Uet* uet;                       // the transport, if it is one; null: another
 
+  // Of a data packet on the wire, headers apart.
+  std::int64_t bytes_of(const Flow& flow, std::uint32_t packet) const {
+    return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) + data_overhead;
+  }
+
   // Credit that satisfied flows may have beyond what they want.
   std::int64_t spare_bytes(double gbps) const {
     return static_cast<std::int64_t>(1.5 * gbps * static_cast<double>(base_rtt) / 8000);

@@ -66,6 +66,8 @@ class FabricAgents final : public fabric::WithSignals {
     if (rules_.patience < 0) throw std::invalid_argument("patience: must be 0 or above");
     if (rules_.agent.actions.law && rules_.patience > 0)
       throw std::invalid_argument("patience: a law goes on at every acknowledgement: it must be 0");
+    if (others_->hosts() != fabric::Hosts::windowed)
+      throw std::invalid_argument("others: have hosts of their own, which agents do not; try dctcp");
     const fabric::Telemetry theirs = others_->telemetry();
     if (theirs == fabric::Telemetry::fair_rate || theirs == fabric::Telemetry::header ||
         (theirs == fabric::Telemetry::stack && rules_.header))

@@ -380,10 +380,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         ),
     }
 )
+"""By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
 MARKED = ("dctcp", "dctcp-window", "dcqcn", "nscc", "rccc", "nscc+rccc")
 """Transports that look at the marks of switches: markers make no difference to the others."""
-"""By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,14 @@ import pytest
 from scipy import stats
 
 from lcca.remy_plus.fabric.builders import fat_tree, leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.remy_plus.switches.transports import SPRAYING
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 
 SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp")
 
@@ -102,3 +105,15 @@ def test_what_is_trimmed_is_sent_again_at_once() -> None:
     assert trims > 200 and record["port_drops"].sum() == 0
     assert record["retransmitted_packets"] == trims  # each at once, none by a timer
     assert record["timeouts"] == 0
+
+
+@pytest.mark.parametrize("name", ["int-md", "hpcc"])
+def test_a_header_does_not_widen_a_window(name: str) -> None:
+    """Headers that grow on the way are no bytes that the window counts: 10 packets stay under way."""
+    policy = WithHeader(FixedWindow(10), stamping(header(name)).on_packets(1000))  # type: ignore[arg-type]
+    sent = FabricFlows(np.array([0]), np.array([1]), np.array([2_000_000]), np.array([0.0]))
+    watch = Watch(10_000, flows=[0])
+    record = FabricEngine(policy, settings=FabricSettings(selective=True)).run(star(2), sent, watch=watch)
+    under_way = record["sample_under_way_bytes"][1:-1, 0]
+    assert len(under_way) > 20
+    assert under_way.max() <= 10_000

@@ -83,7 +83,7 @@ class Homa : public Transport {
 
  private:
   static std::uint32_t packets_of(double bytes, int of) {
-    return static_cast<std::uint32_t>(std::max(1.0, std::ceil(bytes / of)));
+    return static_cast<std::uint32_t>(std::clamp(std::ceil(bytes / of), 1.0, 1e9));
   }
 
   std::uint64_t unscheduled_bytes(const Flow& flow) const { return flow.bytes_before(unscheduled(flow)); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "remy_plus/fabric/spraying/spray_nic.hpp"
 #include "remy_plus/fabric/spraying/sprayed.hpp"
 #include "remy_plus/fabric/spraying/under_way.hpp"
+#include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 namespace remy_plus::fabric {
 
@@ -190,6 +192,7 @@ class SelectiveHost {
     if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
     Packet packet = nic.control(number, flow, Kind::request, now);
+    packet.number = ++own.requests;
     if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number, !uet()->parameters().asks));
     nic.push_control(packet);
   }
@@ -204,11 +207,12 @@ class SelectiveHost {
     const bool fresh = own.arrivals.add(data.number);
     flow.expected = own.arrivals.expected();
     if (fresh) {
-      own.bytes_arrived += data.bytes;
+      own.bytes_arrived += hosting_.bytes_of(flow, data.number);
       hosting_.progress = data.time;
       if (flow.expected == flow.packets && expected != flow.packets) {
         own.granting.over = true;
         own.arrivals.release();
+        marked_->forget(data.flow);
         if (!around_.settings.fct_at_ack) end(data.flow, flow, data.time);
       }
     }
@@ -230,6 +234,8 @@ class SelectiveHost {
   void acknowledge(const Packet& data, const Flow& flow, Sprayed& own) {
     own.bytes_since_ack = 0;
     Packet ack = answer(data, Kind::ack, hosting_.ack_bytes);
+    if (const Time within = hosting_.transport.marks_within(); within > 0 && data.marked) [[unlikely]]
+      ack.marked = RoundedCount::code(marked_->add(data.flow, data.time, within));
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     Report& report = (*around_.reports)[ack.number];
     report.expected = flow.expected;
@@ -269,14 +275,15 @@ class SelectiveHost {
   }
 
   // An ACK for what brought no telemetry.
-  void acknowledge_bare(const Packet& packet, std::uint32_t answers, const Flow& flow, Sprayed& own) {
+  void acknowledge_bare(const Packet& packet, std::uint32_t answers, const Flow& flow, Sprayed& own,
+                        std::uint32_t request = 0) {
     Packet bare_packet = packet;
     bare_packet.flags |= bare;
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     (*around_.reports)[ack.number] = {
-        flow.expected,    answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
-        own.bytes_arrived};
+        flow.expected,     answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
+        own.bytes_arrived, request};
     nic_of(packet.flow, 1).push_control(ack);
   }
 
@@ -286,7 +293,7 @@ class SelectiveHost {
     if (grants()) want(packet, own);
     Packet asks = packet;
     asks.number = flow.expected;
-    acknowledge_bare(asks, a_request, flow, own);
+    acknowledge_bare(asks, a_request, flow, own, packet.number);
   }
 
   void want(const Packet& packet, Sprayed& own) {
@@ -329,8 +336,8 @@ class SelectiveHost {
     else if (!(packet.flags & bare))
       tell(packet, report, flow, own);
     if (around_.settings.sleek) {
-      const bool late = report.packet == a_request && rtt < own_base(packet.flow) + target(packet.flow);
-      recover(packet.flow, flow, own, report, late, now);
+      const bool overtook = report.packet == a_request && rtt >= 0 && rtt < own_base(packet.flow) + target(packet.flow);
+      recover(packet.flow, flow, own, report, overtook, now);
       own.probe_at =
           now + (own.unsent + own.lost > 0 ? 3 * own_base(packet.flow) : own_base(packet.flow) + target(packet.flow));
     }
@@ -344,7 +351,7 @@ class SelectiveHost {
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
   static Time round_trip(const Packet& packet, const Report& report, Sprayed& own) {
-    if (report.packet == a_request) return packet.time - own.requested;
+    if (report.packet == a_request) return report.request == own.requests ? packet.time - own.requested : -1;
     if (!own.under_way.knows(report.packet)) return -1;
     const Sent& sent = own.under_way[report.packet];
     if (sent.arrived || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
@@ -369,6 +376,7 @@ class SelectiveHost {
   static void arrive(std::uint32_t packet, Sprayed& own) {
     if (!own.under_way.knows(packet)) return;
     Sent& sent = own.under_way[packet];
+    if (sent.is_lost()) own.find(sent);
     sent.arrived = true;
     sent.under_way = false;
   }
@@ -378,7 +386,7 @@ class SelectiveHost {
     Ack ack{packet.time, arrived, flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr, nullptr};
     if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
     if (hosting_.telemetry == Telemetry::fair_rate) {
-      ack.fair_gbps = fair_rate(packet, report.packet, flow);
+      ack.fair_gbps = fair_rate(packet, report.packet + 1, flow);
     } else if (around_.headers) [[unlikely]] {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
@@ -429,7 +437,9 @@ class SelectiveHost {
   void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, bool overtaken, Time now) {
     if (flow.acked >= own.recovers_until) own.recovers = false;
     const double full = hosting_.data_overhead + flow.payload;
-    const double window = uet() ? static_cast<double>(uet()->window(number)) : flow.window * full / flow.payload;
+    const double window = uet()             ? static_cast<double>(uet()->window(number))
+                          : flow.window > 0 ? flow.window * full / flow.payload
+                                            : static_cast<double>(own.bytes_under_way);
     const double most = uet() ? static_cast<double>(uet()->most(number)) : 1.5 * window;
     const double far = std::max(5.0, std::min(1.5 * window, most) / flow.payload);
     if (!overtaken && (own.recovers || report.out_of_order < far)) return;
@@ -469,6 +479,7 @@ class SelectiveHost {
   std::vector<std::uint32_t> to_start_;
   std::size_t started_ = 0;
   std::uint32_t grants_ = 0;
+  std::unique_ptr<MarkedFlows> marked_ = std::make_unique<MarkedFlows>();  // that are received here
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 

@@ -11,11 +11,12 @@ inline constexpr std::uint32_t no_packet = 0xffffffff, a_request = 0xfffffffe;
 
 struct Report {
   std::uint32_t expected = 0;      // all packets before it have arrived
-  std::uint32_t packet = 0;        // whose arrival is answered; no_packet: none; a_request: that was sent last
+  std::uint32_t packet = 0;        // whose arrival is answered; no_packet: none; a_request: see `request`
   std::uint32_t base = 0;          // of the map
   std::uint32_t out_of_order = 0;  // packets beyond `expected` that have arrived
   std::uint64_t map = 0;           // a bit for each of the 64 packets from `base` on
-  std::int64_t bytes = 0;          // on the wire, that have arrived so far
+  std::int64_t bytes = 0;          // on the wire, headers apart, that have arrived so far
+  std::uint32_t request = 0;       // number of the request that is answered
 };
 
 using Reports = Pool<Report>;

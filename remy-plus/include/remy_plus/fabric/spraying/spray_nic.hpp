@@ -87,7 +87,7 @@ class SprayNic : public LinkEnd<several> {
       const UetParameters& p = hosting_.uet->parameters();
       if ((p.credit || p.pulls) && own.credit.bytes <= 0) return false;
       if (!p.window || (own.recovers && again)) return true;
-      return own.bytes_under_way + size_of(flow, again ? own.under_way.first_lost() : flow.next) <=
+      return own.bytes_under_way + hosting_.bytes_of(flow, again ? own.under_way.first_lost() : flow.next) <=
              hosting_.uet->window(number);
     }
     if (flow.window == 0 || own.bytes_under_way <= 0 || (own.recovers && again)) return true;
@@ -172,11 +172,6 @@ class SprayNic : public LinkEnd<several> {
     return false;
   }
 
-  std::int64_t size_of(const Flow& flow, std::uint32_t packet) const {
-    return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) +
-           hosting_.data_overhead;
-  }
-
   void send_packet(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
     const bool again = own.under_way.lost_any();
     Packet packet;
@@ -184,7 +179,7 @@ class SprayNic : public LinkEnd<several> {
     packet.number = again ? own.under_way.first_lost() : flow.next;
     packet.priority = flow.priority;
     packet.entropy = own.balancer.next(now);
-    const std::int64_t bytes = size_of(flow, packet.number);
+    const std::int64_t bytes = hosting_.bytes_of(flow, packet.number);
     packet.bytes = static_cast<std::uint16_t>(bytes);
     if (again) {
       own.under_way.take_first_lost();

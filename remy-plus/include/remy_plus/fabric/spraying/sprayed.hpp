@@ -14,7 +14,7 @@
 namespace remy_plus::fabric {
 
 struct Sprayed {
-  // The sender; bytes are those on the wire.
+  // The sender; bytes are those on the wire, headers apart.
   UnderWay under_way;
   Balancer balancer;
   Credit credit;
@@ -24,6 +24,7 @@ struct Sprayed {
   std::int64_t bytes_acked = 0;
   Time timeout = 0;  // since a packet was sent; 0: none
   Time requested = -never / 2;
+  std::uint32_t requests = 0;  // so far; the last one was sent then
   Time probe_at = never;
   std::uint32_t recovers_until = 0;  // packet
   bool recovers = false;
@@ -40,6 +41,12 @@ struct Sprayed {
   void lose(std::uint32_t packet) {
     lost += under_way[packet].bytes;
     under_way.lose(packet);
+  }
+
+  // What was taken for lost arrives before it is sent again: it counts as acknowledged once.
+  void find(const Sent& sent) {
+    lost -= sent.bytes;
+    bytes_under_way += sent.bytes;
   }
 
   // Payload that has arrived, whatever is missing between.

@@ -17,6 +17,8 @@ struct Sent {
   std::uint8_t times = 0;
   bool under_way = false;  // neither acknowledged nor known to be lost
   bool arrived = false;
+
+  bool is_lost() const { return !under_way && !arrived; }  // and not sent again yet
 };
 
 class UnderWay {

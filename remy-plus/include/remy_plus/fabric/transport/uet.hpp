@@ -72,9 +72,10 @@ class Uet final : public Transport {
   Time mean_delay(std::uint32_t number) const { return states_[number].mean; }
   Time base_rtt(std::uint32_t number) const { return states_[number].base; }
 
-  // Bytes on the wire at the start: of the window and of credit, which never has more.
+  // Bytes on the wire at the start: of the window and of credit, which never has more. A packet may always go.
   std::int64_t first_bytes(const Flow& flow) const {
-    return static_cast<std::int64_t>(p_.first_bdps * bdp(flow, frame_.base_rtt));
+    return std::max<std::int64_t>(static_cast<std::int64_t>(p_.first_bdps * bdp(flow, frame_.base_rtt)),
+                                  frame_.frame_bytes);
   }
   Time timeout(const Flow& flow) const override {
     const double packets = std::ceil(bdp(flow, frame_.base_rtt) / frame_.frame_bytes);

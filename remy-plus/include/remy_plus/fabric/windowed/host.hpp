@@ -152,6 +152,8 @@ class Host {
     nack.bytes = static_cast<std::uint16_t>(around_.settings.ack_bytes);
     nack.kind = Kind::nack;
     nack.marked = 0;
+    if (several && around_.settings.ack_priority >= 0)
+      nack.priority = static_cast<std::uint8_t>(around_.settings.ack_priority);
     nic_of(trimmed.flow, 1).push_control(nack);
   }
 

@@ -1,0 +1,85 @@
+"""Selective hosts beside those that go back, and where packets are taken for lost too early or requests cross."""
+
+import numpy as np
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.builders import leaf_spine, star
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
+
+INCAST = FabricFlows(np.arange(3), np.full(3, 3), np.full(3, 1_000_000), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "transport", ["rcp", "dctcp", "dctcp-window", "swift", "timely", "dcqcn", "dcqcn+", "powertcp", "theta-powertcp"]
+)
+def test_where_nothing_is_lost_hosts_that_reorder_do_as_those_that_go_back(transport: str) -> None:
+    sent = FabricFlows(np.arange(3), np.full(3, 3), np.array([1_000_000, 700_000, 500_000]), np.array([0.0, 1e3, 5e3]))
+    counts = {"notification_gap_us": 5.0, "gap_per_flow_us": 2.0, "marks_within_us": 100.0}
+    parameters = counts if transport == "dcqcn+" else {}  # ACKs bring back how many flows were marked
+    back, selective = (
+        FabricEngine(transport.removesuffix("+"), parameters, FabricSettings(selective=each)).run(
+            star(4), sent, horizon_ns=1e8
+        )
+        for each in (False, True)
+    )
+    np.testing.assert_array_equal(selective["flow_fct_ns"], back["flow_fct_ns"])
+
+
+@pytest.mark.parametrize("timeout_us", [2, 8])
+def test_packets_that_time_out_too_early_do_not_widen_windows(timeout_us: float) -> None:
+    """Three windows of 1.5 bandwidth-delay products fit into a queue of ten, whatever was sent twice."""
+    engine = FabricEngine("nscc", {"timeout_us": timeout_us, "timeout_drains": 0}, settings("uet-htsim", queue_bdps=10))
+    record = engine.run(star(4), INCAST, horizon_ns=1e7)
+    assert record["timeouts"] > 0
+    assert record["port_trims"].sum() == 0
+    np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
+
+
+def crowd(transport: str) -> tuple[FabricFlows, FabricEngine]:
+    """Return short and long flows in eight classes where all that exceeds short queues is dropped."""
+    draws = np.random.default_rng(1)
+    count = 120
+    src = draws.integers(0, 8, count)
+    dst = (src + draws.integers(1, 8, count)) % 8
+    size = np.where(draws.random(count) < 0.5, draws.integers(1, 5, count), draws.integers(1, 300_000, count))
+    start = np.sort(draws.random(count) * 1e5)
+    sent = FabricFlows(src, dst, size, start, priority=draws.integers(0, 8, count).astype(np.int32))
+    own = FabricSettings(
+        queue_bdps=0.3, trim_bytes=0, lossless=False, adaptive=True, sleek=True, priorities=8, retransmit_after_us=200
+    )
+    return sent, FabricEngine(transport, settings=own)
+
+
+@pytest.mark.parametrize("transport", ["nscc", "ndp", "rccc", "nscc+rccc"])
+def test_requests_that_cross_say_nothing_of_the_base_rtt(transport: str) -> None:
+    """Senders probe after base RTTs: one taken for too short has them probe, and send again, ever more often."""
+    sent, engine = crowd(transport)
+    record = engine.run(leaf_spine(2, 4, 4, 100, 100), sent, horizon_ns=2e6)
+    np.testing.assert_array_equal(record["flow_delivered_bytes"], sent.size_bytes)
+    assert record["port_drops"].sum() > 100
+    assert record["retransmitted_packets"] < 2.5 * record["port_drops"].sum()
+
+
+@pytest.mark.parametrize("transport", ["nscc", "rccc", "nscc+rccc", "ndp"])
+def test_windows_shorter_than_a_packet_let_one_go(transport: str) -> None:
+    record = FabricEngine(transport, {"first_bdps": 0.001}, settings("uet-htsim")).run(star(4), INCAST, horizon_ns=1e7)
+    np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
+
+
+@pytest.mark.parametrize("transport", ["dcqcn", "rcp", "dctcp"])
+def test_packets_out_of_order_mean_losses_with_and_without_windows(transport: str) -> None:
+    own = FabricSettings(selective=True, sleek=True, queue_bdps=0.2, trim_bytes=0, lossless=False)
+    record = FabricEngine(transport, settings=own).run(star(4), INCAST, horizon_ns=1e8)
+    assert record["port_drops"].sum() > 0
+    assert record["timeouts"] == 0
+    np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
+
+
+@pytest.mark.parametrize("key", ["spraying", "sleek"])
+def test_hosts_that_go_back_do_not_spray(key: str) -> None:
+    own = FabricSettings(**{"spraying": {"spraying": "mixed"}, "sleek": {"sleek": True}}[key])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"{key}: needs selective hosts"):
+        FabricEngine("dctcp", settings=own).run(star(4), INCAST)
