@@ -1,6 +1,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,11 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.explicit import SIMPLE
+from lcca.remy_plus.policies.families import HAND_DESIGNED
 from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 from ..conftest import RunCommand
 
@@ -51,6 +55,19 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     assert answer.status == 0
     assert f"examples:\n  lcca {name}" in answer.out
     assert ("[--json]" in answer.out) != (name in ("complete", "schema", "serve"))
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "rank"])
+@pytest.mark.parametrize("columns", ["60", "100", "250"])
+def test_options_come_before_the_names_of_policies(
+    lcca: RunCommand, name: str, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    options, listed = lcca(name, "--help").out.split("\npolicies:\n")
+    words = set(re.findall(r"[\w+-]+", listed))
+    assert words.issuperset([*SIMPLE, *HAND_DESIGNED, *TRANSPORTS])
+    assert not {"vegas", "timely"} & set(re.findall(r"[\w+-]+", options.partition("examples:")[0]))
+    assert max(map(len, listed.splitlines())) <= min(int(columns) - 2, 100)
 
 
 @pytest.mark.parametrize(
@@ -354,6 +371,8 @@ def test_show_run_and_report(lcca: RunCommand, copied: Path) -> None:
     shown = lcca("show", "run", copied).out
     assert "policies on fresh test networks" in shown
     assert "signal sets, mean over training seeds" in shown
+    policies = [line for line in shown.splitlines() if ".default.s" in line and "training seed" in line]
+    assert len(policies) == 4 and all(f".default.s{line.rstrip()[-1]} " in line for line in policies)
     before = (copied / "report.html").read_bytes()
     (copied / "report.html").unlink()
     answer = lcca("report", copied, "--json")

@@ -129,13 +129,14 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
     return nearest(name, known) or f" (known: {', '.join(known)})"
 
 
-def nearest(name: object, choices: Iterable[str]) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the nearest choice, or nothing when none is near."""
-    words, known = str(name)[:100], list(choices)
-    longer = [each for each in known if len(words) > 2 and each.startswith(words)]
+def nearest(name: object, choices: Iterable[str], what: str = "") -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest choice (`what` it is goes before), or nothing."""
+    words, known = str(name)[:100].casefold(), {each.casefold(): each for each in choices}
+    close = difflib.get_close_matches(words, known, n=1)
+    longer = [each for each in [*close, *known] if len(words) > 2 and each.startswith(words)]
     shorter = [each for each in known if len(each) > 2 and words.startswith(each)]
-    near = difflib.get_close_matches(words, known, n=1) or longer[:1] or shorter[-1:]
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = longer[:1] or close or shorter[-1:]
+    return f" (did you mean {what}{known[near[0]]!r}?)" if near else ""
 
 
 def require(condition: bool, message: str) -> None:

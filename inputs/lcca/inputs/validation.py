@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from lcca.inputs.documents import OVERRIDE, Document, beside, merged, type_name, way_of, with_value
-from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem, did_you_mean, shown
+from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem, did_you_mean, nearest, shown
 from lcca.inputs.files import packaged_files, read_limited
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, ClassName
 from lcca.inputs.problems import below, members, problem_texts
@@ -44,7 +44,13 @@ def packaged(package: str, folder: str, model: type[T]) -> dict[str, T]:
     return {name: config_of(file.read_bytes(), file.name, model) for name, file in files.items()}
 
 
-def named(what: str, name_or_path: str | os.PathLike[str], model: type[T], known: Callable[[], Mapping[str, T]]) -> T:
+def named(
+    what: str,
+    name_or_path: str | os.PathLike[str],
+    model: type[T],
+    known: Callable[[], Mapping[str, T]],
+    elsewhere: Callable[[str], str] = lambda name: "",
+) -> T:
     """Return what is known by a name, or what a YAML file holds (a path or ``….yaml``).
 
     Args:
@@ -52,6 +58,7 @@ def named(what: str, name_or_path: str | os.PathLike[str], model: type[T], known
         name_or_path: of it.
         model: of the file.
         known: returns all by name.
+        elsewhere: returns what else a name near to none of them may mean, for the error.
 
     Raises:
         InputError: an unknown name (with a suggestion), or a file that cannot be read or is wrong: the message names
@@ -61,7 +68,8 @@ def named(what: str, name_or_path: str | os.PathLike[str], model: type[T], known
     if os.sep in name or name.endswith(YAML_ENDINGS):
         return read_config(name, model)
     if name not in known():
-        raise InputError(f"unknown {what} {name[:60]!r}{did_you_mean(name, known())}; a file ends in .yaml")
+        hint = nearest(name, known()) or elsewhere(name) or did_you_mean(name, known())
+        raise InputError(f"unknown {what} {name[:60]!r}{hint}; a file ends in .yaml")
     return known()[name]
 
 

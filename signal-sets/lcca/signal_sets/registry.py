@@ -15,6 +15,9 @@ from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 
 Source: TypeAlias = Literal["end-to-end", "in-network"]
 
+_ELSEWHERE = {"queue_depth": "queue", "queue_occupancy": "queue", "utilization": "link", "utilisation": "link"}
+"""What others call a signal, and users write in its place."""
+
 
 @dataclass(frozen=True)
 class Signal:
@@ -179,5 +182,5 @@ def signal(name: str) -> Signal:
         about = (own.name, own.name, source, found.smoothing, found.unit, (0.0, found.largest))
         return Signal(*about, None, 0, "its signal set", f"= {own.expr}")
     if name not in SIGNALS:
-        raise InputError(f"unknown signal {shown(name)}{did_you_mean(name, SIGNALS)}")
+        raise InputError(f"unknown signal {shown(name)}{did_you_mean(_ELSEWHERE.get(name, name), SIGNALS)}")
     return SIGNALS[name]

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from lcca.inputs.errors import ConfigError, InputError
+from lcca.inputs.errors import ConfigError, InputError, nearest
+from lcca.inputs.files import packaged_files
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import named, packaged, validate_json
 from lcca.remy_plus.core.formulas import MOST_FORMULAS, Formula, formulas, registered
@@ -95,7 +96,11 @@ def signal_set(name_or_path: str | os.PathLike[str]) -> SignalSet:
         InputError: an unknown name (with a suggestion), or a file that cannot be read or is wrong: the
             message names file, line and key.
     """
-    return named("signal set", name_or_path, SignalSet, packaged_sets)
+    return named("signal set", name_or_path, SignalSet, packaged_sets, _near_header)
+
+
+def _near_header(name: str) -> str:
+    return nearest(name, packaged_files("lcca.signal_sets.headers", "catalogue"), "the header ")
 
 
 @cache

@@ -35,7 +35,7 @@ EXAMPLES = """\
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", type=one_name, help=f"the first is what you have; {POLICY_HELP}")
+    parser.add_argument("policies", nargs="+", type=one_name, help=f"the first is what you have: {POLICY_HELP}")
     add_place(parser)
     usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, of a benchmark each scenario once"
     parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")

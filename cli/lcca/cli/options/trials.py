@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
@@ -27,20 +29,27 @@ if TYPE_CHECKING:
     from lcca.experiments.experiment import Costs
     from lcca.experiments.recipes.prepared import Prepared, Result
 
-POLICY_HELP = (
-    f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or hand-designed: "
-    f"{', '.join(each.example for each in SIMPLE.values())}; "
-    f"in ns-3 alone also {', '.join(HAND_DESIGNED)}, with parameters as in vegas:alpha=2 and "
-    "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7; "
-    f"on a fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
-    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert; "
-    "several at once in quoted braces, as in '{dctcp,dcqcn}@{red,step}'"
-)
+POLICY_HELP = "a file or a name; policies are listed at the end"
+POLICIES = {
+    "everywhere": f"policy.json, a .dna file, or a class in Python as in {PythonControl.example}",
+    "hand-designed": ", ".join(each.example for each in SIMPLE.values()),
+    "in ns-3 alone": f"{', '.join(HAND_DESIGNED)}, with parameters as in vegas:alpha=2 and markers as in dctcp@red; "
+    "or a class of ns-3 as in ns3::TcpBic:Beta=0.7",
+    "transports of a fabric": f"{', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
+    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert",
+    "several at once": "in quoted braces, as in '{dctcp,dcqcn}@{red,step}'",
+}
+"""What a policy can be, by its kind."""
+
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
-    """Add where policies meet, and how their trials are run."""
+    """Add where policies meet, and how their trials are run; list at the end of the help what policies can be."""
+    width = min(shutil.get_terminal_size().columns - 2, 100)
+    lines = textwrap.TextWrapper(width, "  ", " " * 4, break_long_words=False, break_on_hyphens=False)
+    listed = (lines.fill(f"{kind}: {those}") for kind, those in POLICIES.items())
+    parser.epilog = "\n".join((f"{parser.epilog}\n\npolicies:", *listed))
     parser.add_argument(
         "--on",
         required=True,
