@@ -152,6 +152,20 @@ def generalised(name: str) -> str:
     return table(("", *(each["condition"] for each in found)), rows)
 
 
+def rivals(name: str) -> str:
+    """Return the ranks and scores of contenders by scenario, bits."""
+    places = read(name)
+    by_policy = [{row["policy"]: row for row in rows} for rows in places.values()]
+    rows = []
+    for policy in by_policy[0]:
+        cells = []
+        for each in by_policy:
+            score, ranks = each[policy]["score_bits"], {each[policy]["best_rank"], each[policy]["worst_rank"]}
+            cells += ["–".join(map(str, sorted(ranks))), bits(score["low"], score["high"], score["mean"])]
+        rows.append([policy.split(":")[0] + (", tuned" if ":" in policy else ""), *cells])
+    return table(("", *(head for place in places for head in (f"{place}: rank", "score, bits"))), rows)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -181,6 +195,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-classes": lambda: headers("fabric-headers-classes"),
     "fabric-classes-elsewhere": lambda: elsewhere("fabric-headers-classes"),
     "fabric-sprayed": lambda: headers("fabric-headers-sprayed"),
+    "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
