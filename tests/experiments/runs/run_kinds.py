@@ -317,7 +317,7 @@ KINDS: dict[str, RunKind] = {
             ("questions.0.utilities=[default]", "questions.0.utilities: default: scores networks, not a fabric"),
             ("questions.1.name=size", "questions: two questions are called 'size'"),
             ("scenarios.1.name=star", "scenarios: two scenarios are called 'star'"),
-            ("contenders.tuned.tune.fabric.workload.load=4", "contenders.tuned.tune.fabric.workload.load: would load"),
+            ("contenders.tuned.tune.fabric.workload.load=4", "contenders.tuned.tune.fabric.workload.load: asks for"),
             (("--set", "scenarios.0.mtu_bytes=1060", "--set", "contenders.same=hpcc"), "contenders"),
             ("pairs=8", "pairs"),
             ("questions.0.against=[small, small]", "questions.0.against: 'small' is listed twice"),
