@@ -24,7 +24,7 @@ APART = {
     "fbhdp50-fattree-100-rccc",
     "fbhdp50-fattree-400-both",
     "fbhdp50-fattree-400-rccc",
-    "perm16-fattree-slow-100-nscc-notrim-sleek",
+    "incast16-star-100-both-notrim",
     "perm16-leafspine-slow-100-nscc-notrim-sleek",
     "perm16-leafspine-slow-400-both",
     "perm16-leafspine-slow-400-both-notrim",
