@@ -46,7 +46,7 @@ from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
+from lcca.remy_plus.switches.transports import SPRAYING, TRANSPORTS, Transport
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 from lcca.signal_sets.headers.header import header, packaged_headers
@@ -249,6 +249,13 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "marker": marker and {"kind": marker} | drawn_knobs(draws, MARKERS[marker].knobs),
         "mark_at": draws.of("dequeue", "dequeue", "enqueue"),
     }
+    if draws.chance(0.3):
+        switch = {key: switch[key] for key in ("priorities", "ack_priority", "marker", "mark_at")}
+        switch |= {"queue_bdps": draws.number(0.05, 5), "trim_bytes": draws.of(64, 0, draws.whole(20, 200))}
+    ways: dict[str, Any] = {}
+    if draws.chance(0.3):
+        ways = {"spraying": draws.of(*SPRAYING[1:]), "entropies": draws.of(1, 2, 64, 256)}
+        ways |= {"adaptive": draws.chance(0.3), "sleek": draws.chance(0.3)}
     content = {
         "name": "drawn",
         "preset": draws.of("default", "default", "hpcc-ns3"),
@@ -259,6 +266,7 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "payload_bytes": draws.of(1000, draws.whole(1, 1300), draws.whole(200, 1300)),
         "overhead_bytes": draws.whole(0, 100),
         "switch": switch,
+        **ways,
     }
     plain = FabricScenario.model_validate(content)
     return with_events(plain, content, draws) if draws.chance(0.3) else plain
@@ -338,16 +346,19 @@ def check_trial(trial: FabricTrial, scenario: FabricScenario, sprayed: bool = Fa
     fct, ideal = record["flow_fct_ns"], record["flow_ideal_ns"]
     done = np.isfinite(fct)
     assert (fct[done] > 0).all() and (ideal > 0).all()
-    if sprayed:
+    if sprayed or scenario.adaptive or scenario.spraying not in (None, "flow"):
         assert (fct[done] * SLACK >= size[done] * 8 / scenario.fabric.host_gbps[trial.flows.src[done]]).all()
     elif not scenario.settings().plain_ideal:
         assert (fct[done] * SLACK >= ideal[done]).all(), (fct[done] / ideal[done]).min()
     assert (record["flow_delivered_bytes"] <= size).all() and (record["flow_delivered_bytes"][done] == size[done]).all()
     switches, switch = record["port_node"] >= trial.hosts, scenario.switch
-    if switch.pfc and switch.headroom_delays >= 3 and not scenario.events:  # pauses are lost with their links
+    shared = switch.queue_bdps is None
+    if (
+        shared and switch.pfc and switch.headroom_delays >= 3 and not scenario.events
+    ):  # pauses are lost with their links
         assert record["port_drops"].sum() == 0
     queued = record["port_most_queued_bytes"][switches]
-    if not switch.pfc:
+    if shared and not switch.pfc:
         assert (queued <= switch.buffer_bytes * SLACK).all(), queued.max() / switch.buffer_bytes
     assert (record["port_mean_queued_bytes"] <= record["port_most_queued_bytes"] * SLACK).all()
     assert (record["port_marked_packets"] <= record["port_data_packets"]).all()
