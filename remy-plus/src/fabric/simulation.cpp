@@ -154,7 +154,7 @@ void Simulation::begin_rounds() {
     Flow& flow = flows_[number];
     flow.start = start;
     ++unfinished_;
-    std::visit([&](auto& hosts) { hosts[flow.src].add_late(number); }, hosts_);
+    std::visit([&](auto& hosts) { hosts[flow.src].starts().add_late(number); }, hosts_);
     next_[flow.src] = std::min(next_[flow.src], start);
   });
 }

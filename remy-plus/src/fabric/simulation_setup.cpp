@@ -220,7 +220,7 @@ void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {
         for (std::uint32_t i = 0; i < flows_.size(); ++i) {
           if (i > 0 && flows[i].start < flows[i - 1].start)
             throw std::invalid_argument("flows must rise by their starts");
-          if (flows[i].after < 0) hosts[flows_[i].src].add(i);
+          if (flows[i].after < 0) hosts[flows_[i].src].starts().add(i);
         }
         for (std::size_t host = 0; host < hosts.size(); ++host) next_[host] = hosts[host].next();
       },

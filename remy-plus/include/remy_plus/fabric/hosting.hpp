@@ -1,8 +1,10 @@
 // What the hosts of a fabric share, and what their data packets carry.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/fabric/counters/round_trips.hpp"
@@ -68,6 +70,32 @@ inline double fair_rate(const Packet& ack, std::uint32_t packets, Flow& flow) {
   }
   return std::bit_cast<FairHeader>(ack.extra).gbps;
 }
+
+// The flows that begin at a host, in the order of their starts.
+class Starts {
+ public:
+  explicit Starts(const std::vector<Flow>& flows) : flows_(flows) {}
+
+  void add(std::uint32_t flow) { numbers_.push_back(flow); }
+
+  // One whose start was not known before, and lies ahead.
+  void add_late(std::uint32_t flow) {
+    const auto later = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(flows_[a].start, a) < std::pair(flows_[b].start, b);
+    };
+    const auto rest = numbers_.begin() + static_cast<std::ptrdiff_t>(started_);
+    numbers_.insert(std::upper_bound(rest, numbers_.end(), flow, later), flow);
+  }
+
+  bool over() const { return started_ == numbers_.size(); }
+  Time next() const { return over() ? never : flows_[numbers_[started_]].start; }
+  std::uint32_t take() { return numbers_[started_++]; }
+
+ private:
+  const std::vector<Flow>& flows_;
+  std::vector<std::uint32_t> numbers_;
+  std::size_t started_ = 0;
+};
 
 // What a data packet that is sent now carries: Packet::extra.
 inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, const Port& port,

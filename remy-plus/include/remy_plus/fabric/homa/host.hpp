@@ -24,42 +24,31 @@ class HomaHost {
         around_(around),
         hosting_(hosting),
         homa_(static_cast<Homa&>(hosting.transport)),
-        inbox_(hosting) {
+        inbox_(hosting),
+        starts_(hosting.flows) {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
 
   HomaNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
 
-  // Flows that begin here, in the order of their starts.
-  void add(std::uint32_t flow) { to_start_.push_back(flow); }
-
-  // One whose start was not known before, and lies ahead.
-  void add_late(std::uint32_t flow) {
-    const auto later = [&](std::uint32_t a, std::uint32_t b) {
-      return std::pair(hosting_.flows[a].start, a) < std::pair(hosting_.flows[b].start, b);
-    };
-    const auto rest = to_start_.begin() + static_cast<std::ptrdiff_t>(started_);
-    to_start_.insert(std::upper_bound(rest, to_start_.end(), flow, later), flow);
-  }
+  Starts& starts() { return starts_; }
 
   // When it acts next by itself.
   Time next() const {
-    Time found = timers_.empty() ? never : timers_.top().at;
-    if (started_ < to_start_.size()) found = std::min(found, hosting_.flows[to_start_[started_]].start);
+    Time found = std::min(starts_.next(), timers_.empty() ? never : timers_.top().at);
     for (const auto& nic : nics_) found = std::min(found, nic.next());
     return found;
   }
 
   // Whether nothing but timers is due, now or later.
   bool waits() const {
-    return started_ == to_start_.size() &&
+    return starts_.over() &&
            std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) { return nic.next() == never; });
   }
 
   // Does what is due at next().
   void act(Time now) {
-    while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
-      start(to_start_[started_++]);
+    while (starts_.next() <= now) start(starts_.take());
     while (!timers_.empty() && timers_.top().at <= now) ring(now);
     for (auto& nic : nics_)
       if (nic.next() <= now) nic.send(now);
@@ -221,8 +210,7 @@ class HomaHost {
   Homa& homa_;
   Inbox inbox_;
   std::vector<HomaNic<several>> nics_;
-  std::vector<std::uint32_t> to_start_;
-  std::size_t started_ = 0;
+  Starts starts_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 
