@@ -21,7 +21,7 @@ from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import compared, head
-from lcca.experiments.testing.groups import Group
+from lcca.experiments.testing.groups import Group, mean_and_spread
 from lcca.experiments.testing.net_benefit import benefits_content, compare_all
 from lcca.experiments.testing.worth import merit_rows, worth_at_most
 from lcca.inputs.errors import InputError
@@ -109,7 +109,7 @@ def _sets(group: Group) -> list[dict[str, Any]]:
                 "name": name,
                 "utility": group.utility.name,
                 **_named(group.selected[name].learner.trainer),
-                **_over(own),
+                **group.over_seeds(name),
                 "best_of": BEST_OF,
                 "best_of_score_bits": finite(best_of(scores)),
                 "best_of_difference_bits": finite(difference),
@@ -145,7 +145,7 @@ def trainers_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
                         "trainer": name,
                         "best": group.selected[candidate].learner.trainer == name,
                         "validation_score_bits": part.validated(candidate),
-                        **_over(part.by_seed(candidate)),
+                        **part.over_seeds(candidate),
                         "comparison": by_candidate[candidate].to_json() if candidate in by_candidate else None,
                     }
                 )
@@ -165,14 +165,8 @@ def strata_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
         against = {each.B: each.to_json() | {"condition": stratum} for each in part.compare_all_candidates(total)}
         of = {"stratum": stratum, "utility": group.utility.name}
         names = (group.baseline, *group.others)
-        rows += [{"name": name, **of, **_over(part.by_seed(name)), "comparison": against.get(name)} for name in names]
+        rows += [{"name": name, **of, **part.over_seeds(name), "comparison": against.get(name)} for name in names]
     return rows
-
-
-def _over(own: Mapping[int, float]) -> dict[str, Any]:
-    """Return scores by training seed, their mean and their spread."""
-    scores = [own[seed] for seed in sorted(own)]
-    return {"training_seeds": sorted(own), **_mean_and_spread(scores), "scores_bits": scores}
 
 
 def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:
@@ -230,13 +224,7 @@ def _at_rules(group: Group, rules: int, name: str, total: int) -> dict[str, Any]
     of = {"utility": group.utility.name, "name": name} | _named(group.trainer)
     named = of | {"rules": rules, "training_seeds": len(scores)}
     compared = None if name == group.baseline else group.compare_candidates(base, own, total).to_json()
-    return named | _mean_and_spread(scores) | {"comparison": compared}
-
-
-def _mean_and_spread(scores: Sequence[float]) -> dict[str, float | None]:
-    """Return the mean over training seeds and their standard deviation, in bits."""
-    spread = finite(float(np.std(scores, ddof=1))) if len(scores) > 1 else None
-    return {"score_bits": float(np.mean(scores)), "score_bits_sd": spread}
+    return named | mean_and_spread(scores) | {"comparison": compared}
 
 
 def against_learnt(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
