@@ -8,7 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
+
+from lcca.evaluation.settling.intervals import t_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -166,6 +169,76 @@ def rivals(name: str) -> str:
     return table(("", *(head for place in places for head in (f"{place}: rank", "score, bits"))), rows)
 
 
+def by_seed(name: str) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Return the scores of training seeds by point of a grid, condition and signal set, bits."""
+    return {
+        point["name"]: {
+            each["condition"]: {row["name"]: row["scores_bits"] for row in each["signal_sets"]}
+            for each in point["generalisation"]
+        }
+        for point in read(name)["points"]
+    }
+
+
+def ranges(name: str) -> str:
+    """Return what sets score that were learnt on a range of link rates, on each range."""
+    found = by_seed(name)
+    tested = sorted(found, key=lambda each: int(each[1:]))
+    rows = [
+        [NAMES[of], f"×{int(learnt[1:]):,}", *(_mean_and_sd(found[learnt][on][of]) for on in tested)]
+        for of in next(iter(found[tested[0]].values()))
+        for learnt in tested
+    ]
+    return table(("signal set", "learnt on", *(f"on ×{int(on[1:]):,}, bits (SD)" for on in tested)), rows)
+
+
+def range_costs(name: str) -> str:
+    """Return what the widest range costs where rates do not vary, and the other way round, over training seeds."""
+    found = by_seed(name)
+    narrow, *_, wide = sorted(found, key=lambda each: int(each[1:]))
+    costs = {
+        of: [_less(found[other][on][of], found[on][on][of]) for on, other in ((narrow, wide), (wide, narrow))]
+        for of in found[narrow][narrow]
+    }
+    base, *_ = costs
+    rows = [
+        [NAMES[of], *(each for on in range(2) for each in (_seeds(own[on]), _seeds(_less(own[on], costs[base][on]))))]
+        for of, own in costs.items()
+    ]
+    rows[0][2] = rows[0][4] = ""
+    heads = [f"on ×{int(on[1:]):,}, learnt on ×{int(other[1:]):,}" for on, other in ((narrow, wide), (wide, narrow))]
+    return table(("signal set", heads[0], "against E2E's loss", heads[1], "against E2E's loss"), rows)
+
+
+def topologies(name: str) -> str:
+    """Return what sets are worth on each topology, learnt on the dumbbell alone and on all, over training seeds."""
+    before, after = (by_seed(name)[point] for point in ("dumbbell", "all"))
+    rows = []
+    for on, scores in before.items():
+        base, *others = scores
+        rows.append(
+            [on, NAMES[base], *(cell for each in (before, after) for cell in (_mean_and_sd(each[on][base]), ""))]
+        )
+        for of in others:
+            worth = [_less(each[on][of], each[on][base]) for each in (before, after)]
+            rows.append(["", NAMES[of], *(cell for each in worth for cell in (_seeds(each), f"{stdev(each):.3f}"))])
+    heads = [head for learnt in ("the dumbbell", "all four") for head in (f"learnt on {learnt}: bits", "SD")]
+    return table(("topology", "signal set", *heads), rows)
+
+
+def _less(scores: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [own - other for own, other in zip(scores, others, strict=True)]
+
+
+def _seeds(differences: Sequence[float]) -> str:
+    mean, low, high = t_interval(differences)
+    return bits(low, high, mean)
+
+
+def _mean_and_sd(scores: Sequence[float]) -> str:
+    return f"{fmean(scores):.3f} ({stdev(scores):.3f})".translate(MINUS)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -199,6 +272,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
+    "ranges": lambda: ranges("ranges"),
+    "range-costs": lambda: range_costs("ranges"),
+    "topologies": lambda: topologies("topologies"),
 }
 
 if __name__ == "__main__":

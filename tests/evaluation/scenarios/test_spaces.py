@@ -71,6 +71,12 @@ def test_parts_are_those_of_the_space_alone() -> None:
         assert own == [replace(each, topology=Topology(kind)) for each in ONE.draw(7, 2 * ONE.block, ONE.block)]
 
 
+def test_no_two_blocks_have_anything_in_common() -> None:
+    """Parts of one space but other weights would, if each went on with its own numbers: blocks are independent."""
+    blocks = [{n.stream for n in WEIGHTED.draw(1, 80, 80 * number)} for number in range(6)]
+    assert all(not one & other for at, one in enumerate(blocks) for other in blocks[:at])
+
+
 def test_few_networks_have_all_parts_and_all_levels() -> None:
     """A quarter of a block: each topology four times, and the senders as evenly spread as in a block of one space."""
     drawn = ALL.draw(7, 16)

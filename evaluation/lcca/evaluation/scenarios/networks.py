@@ -102,7 +102,9 @@ class Range(Model):
             count = math.floor((self.max - self.min) / self.step + GRID_TOLERANCE) + 1
             return [self.min + i * self.step for i in range(count)]
         steps, ratio = self.levels - 1, self.max / self.min
-        between = (float(f"{self.min * ratio ** (i / steps):.6g}") for i in range(1, steps))  # the same on any machine
+        between = (
+            float(f"{self.min * ratio ** (i / steps):.6g}") for i in range(1, steps)
+        )  # powers differ in last digits
         found = [self.min, *between, self.max]
         return [float(round(each)) for each in found] if whole else found
 
@@ -228,6 +230,10 @@ class DrawnNetworks(OfNetworks, ABC):
         def topology(self) -> object:
             """Of the networks; its text names it."""
 
+        @property
+        def packet_bytes(self) -> int:
+            """Of a data packet."""
+
     @property
     @abstractmethod
     def block(self) -> int:
@@ -237,19 +243,21 @@ class DrawnNetworks(OfNetworks, ABC):
         """Return a number of networks rounded up to whole blocks; less than a block stays as it is."""
         return count if count < self.block else -(-count // self.block) * self.block
 
-    @abstractmethod
     def packet_of(self, said: int) -> int:
         """Return the bytes of a data packet without headers.
 
         Raises:
             ValueError: a user said something else.
         """
+        if said != self.packet_bytes:
+            raise ValueError(f"must be that of networks ({self.packet_bytes}), got {said}; say it once")
+        return said
 
     def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
         """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.
 
         Network i belongs to block i // `block`. Blocks are independent; within one, networks are stratified. A part of
-        a block is a random part.
+        a block is a random part; several spaces all have their shares in it.
 
         Args:
             seed: of the sample; different seeds give unrelated samples.
@@ -341,10 +349,6 @@ class NetworkSpace(_InPackets, DrawnNetworks):
         value: Range = getattr(self, name)
         return value.values(name in WHOLE)
 
-    def packet_of(self, said: int) -> int:
-        """See `DrawnNetworks.packet_of`."""
-        return one_packet(said, self.packet_bytes)
-
     def changed(self, keys: Mapping[str, Any]) -> Self:
         """See `DrawnNetworks.changed`."""
         return type(self).model_validate(self.model_dump(mode="json") | dict(keys))
@@ -358,17 +362,6 @@ class NetworkSpace(_InPackets, DrawnNetworks):
             Network(id, **dict(zip(columns, drawn, strict=True)), **alike)
             for id, drawn in enumerate(zip(*columns.values(), strict=True), number * self.block)
         ]
-
-
-def one_packet(said: int, own: int) -> int:
-    """Return the bytes of a network's packet.
-
-    Raises:
-        ValueError: a user said something else.
-    """
-    if said != own:
-        raise ValueError(f"must be that of networks ({own}), got {said}; say it once")
-    return own
 
 
 def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:

@@ -23,7 +23,6 @@ from lcca.evaluation.scenarios.networks import (
     ListedNetwork,
     NamedTopology,
     NetworkSpace,
-    one_packet,
     require_arrivals,
 )
 from lcca.inputs.model import Model, problem_at, raise_problems
@@ -97,19 +96,19 @@ class SpacePart(Model):
     def packets(self) -> set[int]:
         """Bytes of data packets."""
         found = self.networks
-        return {each.packet_bytes for each in ((found,) if isinstance(found, NetworkSpace) else found)}
+        return {found.packet_bytes} if isinstance(found, NetworkSpace) else {each.packet_bytes for each in found}
 
     @property
     def block(self) -> int:
         """Its share of a block is a multiple of this."""
         return self.source.block if isinstance(self.source, NetworkSpace) else 1
 
-    def draw(self, seed: int, count: int, number: int) -> list[Network]:
-        """Return its `count` networks in a block of all, in the order of their own numbers."""
-        first, found = count * number, self.source
+    def draw(self, seed: int, count: int, first: int) -> list[Network]:
+        """Return its `count` networks in a block of all, the first of which has this number in the part."""
+        found = self.source
         if isinstance(found, NetworkSpace):
             return found.draw(seed, count, first)
-        entries = passes(seed, f"{self.title} {number}", count, len(found))
+        entries = passes(seed, f"{self.title} {first}", count, len(found))
         return [found[entry].network(id) for id, entry in enumerate(entries, first)]
 
 
@@ -190,10 +189,6 @@ class NetworkSpaces(DrawnNetworks):
         """The names of the parts."""
         return ", ".join(each.title for each in self.parts)
 
-    def packet_of(self, said: int) -> int:
-        """See `DrawnNetworks.packet_of`."""
-        return one_packet(said, self.packet_bytes)
-
     def changed(self, keys: Mapping[str, Any]) -> Self:
         """See `DrawnNetworks.changed`."""
         return type(self)(spaces=tuple(each.changed(keys) for each in self.parts))
@@ -217,10 +212,14 @@ class NetworkSpaces(DrawnNetworks):
         return self.parts[self.turns[number % len(self.turns)]].title
 
     def _block(self, seed: int, number: int) -> list[Network]:
-        """Return the networks of a block; a part begins as far on as the parts before it have turns."""
+        """Return the networks of a block; a part begins as far on as the parts before it have turns.
+
+        Parts of other weights leave numbers of their own out: none has in one block what another has in another block.
+        """
         rounds, own, before = self.block // len(self.turns), [], 0
+        first = number * rounds * math.lcm(*(each.weight for each in self.parts))
         for part in self.parts:
-            drawn = part.draw(seed, count := rounds * part.weight, number)
+            drawn = part.draw(seed, count := rounds * part.weight, first)
             begin = count * before // len(self.turns)
             own.append(iter(drawn[begin:] + drawn[:begin]))
             before += part.weight

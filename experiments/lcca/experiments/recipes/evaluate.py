@@ -20,6 +20,7 @@ from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
 from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import STRATUM
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
 from lcca.experiments.defaults import BOUNDED, SEEDS
@@ -116,6 +117,7 @@ def _on_networks(
     listed = getattr(meeting.space, "networks", None)
     most = place.whole(trials or (len(listed) if listed else SEEDS))
     networks = place.space.draw(place.seed, most)
+    strata = {each.id: {STRATUM: name} if (name := place.space.stratum(each.id)) else {} for each in networks}
     ideals = None
     if bound and meeting.ideals is not None:
         ideals = meeting.ideals(most).groupby("network")[list(IDEALS)].mean()
@@ -123,7 +125,7 @@ def _on_networks(
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
         metrics = [*shown(NETWORK_TRIALS, "evaluate"), *(MEASURED if bound else ())]
         rows = [
-            {"id": policy, **_row(network, own[own["network"] == network.id], metrics)}
+            {"id": policy, **_row(network, own[own["network"] == network.id], metrics), **strata[network.id]}
             for policy, own in found.rows.groupby("policy", sort=False)
             for network in networks
         ]
