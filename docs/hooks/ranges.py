@@ -1,7 +1,6 @@
 """Draws what wide ranges of link rates cost, from `results/reference/ranges.json`: `python docs/hooks/ranges.py`."""
 
 from pathlib import Path
-from statistics import fmean
 
 from matplotlib.figure import Figure
 from results import NAMES, by_seed
@@ -15,32 +14,28 @@ FIGURES = Path(__file__).resolve().parents[1] / "figures"
 
 @drawing
 def draw() -> Figure:
-    """Return a panel per signal set: by tested range, the score against E2E learnt on that very range."""
+    """Return a panel per signal set: by tested range, the score against E2E learnt where rates do not vary."""
     found = by_seed("ranges")
-    tested = sorted(found, key=lambda each: int(each[1:]))
-    sets = list(found[tested[0]][tested[0]])
+    learnt, tested = (sorted(each, key=lambda name: int(name[1:])) for each in (found, next(iter(found.values()))))
+    sets = list(found[learnt[0]][tested[0]])
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     for axes, of in zip(figure.subplots(1, len(sets), sharey=True), sets, strict=True):
-        for at, learnt in enumerate(tested):
-            gains = [
-                [own - base for own, base in zip(found[learnt][on][of], found[on][on][sets[0]], strict=True)]
-                for on in tested
-            ]
-            ends = [t_interval(each) for each in gains]
-            where = [place + 0.08 * (at - 1.5) for place in range(len(tested))]
+        for at, each in enumerate(learnt):
+            pairs = [zip(found[each][on][of], found[learnt[0]][on][sets[0]], strict=True) for on in tested]
+            ends = [t_interval([own - base for own, base in pair]) for pair in pairs]
             axes.errorbar(
-                where,
-                [fmean(each) for each in gains],
+                [place + 0.08 * (at - 1.5) for place in range(len(tested))],
+                [mean for mean, _, _ in ends],
                 [[mean - low for mean, low, _ in ends], [high - mean for mean, _, high in ends]],
                 color=HUES[at],
                 marker=MARKERS[at],
                 linestyle=DASHES[at],
-                label=f"learnt on ×{int(learnt[1:]):,}",
+                label=f"learnt on ×{int(each[1:]):,}",
             )
         axes.set_title(NAMES[of])
         axes.set_xticks(range(len(tested)), [f"×{int(on[1:]):,}" for on in tested])
-        axes.set_xlabel("link rates of the test")
-    figure.axes[0].set_ylabel("bits against E2E\nlearnt on that range")
+        axes.set_xlabel("range of link rates, tested")
+    figure.axes[0].set_ylabel("bits against E2E\nlearnt on ×1")
     figure.axes[0].legend()
     return figure
 

@@ -183,46 +183,47 @@ def by_seed(name: str) -> dict[str, dict[str, dict[str, list[float]]]]:
 def ranges(name: str) -> str:
     """Return what sets score that were learnt on a range of link rates, on each range."""
     found = by_seed(name)
-    tested = sorted(found, key=lambda each: int(each[1:]))
+    learnt, tested = sorted(found, key=_factor), sorted(next(iter(found.values())), key=_factor)
     rows = [
-        [NAMES[of], f"×{int(learnt[1:]):,}", *(_mean_and_sd(found[learnt][on][of]) for on in tested)]
-        for of in next(iter(found[tested[0]].values()))
-        for learnt in tested
+        [NAMES[of], f"×{_factor(each):,}", *(_mean_and_sd(found[each][on][of]) for on in tested)]
+        for of in found[learnt[0]][tested[0]]
+        for each in learnt
     ]
-    return table(("signal set", "learnt on", *(f"on ×{int(on[1:]):,}, bits (SD)" for on in tested)), rows)
+    return table(("signal set", "learnt on", *(f"on ×{_factor(on):,}, bits (SD)" for on in tested)), rows)
 
 
 def range_costs(name: str) -> str:
-    """Return what the widest range costs where rates do not vary, and the other way round, over training seeds."""
+    """Return what is lost by learning on the widest range where rates do not vary, and the other way round."""
     found = by_seed(name)
-    narrow, *_, wide = sorted(found, key=lambda each: int(each[1:]))
-    costs = {
-        of: [_less(found[other][on][of], found[on][on][of]) for on, other in ((narrow, wide), (wide, narrow))]
-        for of in found[narrow][narrow]
-    }
-    base, *_ = costs
-    rows = [
-        [NAMES[of], *(each for on in range(2) for each in (_seeds(own[on]), _seeds(_less(own[on], costs[base][on]))))]
-        for of, own in costs.items()
-    ]
-    rows[0][2] = rows[0][4] = ""
-    heads = [f"on ×{int(on[1:]):,}, learnt on ×{int(other[1:]):,}" for on, other in ((narrow, wide), (wide, narrow))]
-    return table(("signal set", heads[0], "against E2E's loss", heads[1], "against E2E's loss"), rows)
+    narrow, wide = min(found, key=_factor), max(found, key=_factor)
+    ways, rows, base = ((narrow, wide), (wide, narrow)), list[list[str]](), list[list[float]]()
+    for of in found[narrow][narrow]:
+        own = [_less(found[other][on][of], found[on][on][of]) for on, other in ways]
+        base = base or own
+        beside = [_seeds(_less(*each)) if rows else "" for each in zip(own, base, strict=True)]
+        rows.append(
+            [NAMES[of], *(cell for each, more in zip(own, beside, strict=True) for cell in (_seeds(each), more))]
+        )
+    heads = [f"on ×{_factor(on):,}, learnt on ×{_factor(other):,} instead" for on, other in ways]
+    return table(("signal set", heads[0], "less E2E's loss", heads[1], "less E2E's loss"), rows)
+
+
+def _factor(condition: str) -> int:
+    return int(condition[1:])
 
 
 def topologies(name: str) -> str:
-    """Return what sets are worth on each topology, learnt on the dumbbell alone and on all, over training seeds."""
-    before, after = (by_seed(name)[point] for point in ("dumbbell", "all"))
-    rows = []
-    for on, scores in before.items():
+    """Return what sets are worth on each topology over training seeds, learnt on the dumbbell alone or on all."""
+    found = by_seed(name)
+    learnt, rows = {"dumbbell": "the dumbbell alone", "all": "all four"}, []
+    for on, scores in next(iter(found.values())).items():
         base, *others = scores
-        rows.append(
-            [on, NAMES[base], *(cell for each in (before, after) for cell in (_mean_and_sd(each[on][base]), ""))]
-        )
+        first = [cell for each in found.values() for cell in (_mean_and_sd(each[on][base]), "")]
+        rows.append([on, NAMES[base], *first])
         for of in others:
-            worth = [_less(each[on][of], each[on][base]) for each in (before, after)]
+            worth = [_less(each[on][of], each[on][base]) for each in found.values()]
             rows.append(["", NAMES[of], *(cell for each in worth for cell in (_seeds(each), f"{stdev(each):.3f}"))])
-    heads = [head for learnt in ("the dumbbell", "all four") for head in (f"learnt on {learnt}: bits", "SD")]
+    heads = [head for point in found for head in (f"learnt on {learnt[point]}: bits", "SD")]
     return table(("topology", "signal set", *heads), rows)
 
 

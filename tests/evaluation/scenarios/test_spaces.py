@@ -54,13 +54,17 @@ def bare(network: Network) -> Network:
     return replace(network, id=network.stream, stream=None)
 
 
-@pytest.mark.parametrize(("place", "block"), [(ALL, 64), (WEIGHTED, 80)])
+UNLIKE = spaces(SPACE, on("line") | {"networks": SPACE | {"senders": {"min": 1, "max": 5, "step": 1}}})
+
+
+@pytest.mark.parametrize(("place", "block"), [(ALL, 64), (WEIGHTED, 80), (UNLIKE, 160)])
 def test_every_block_has_every_part_in_its_share(place: NetworkSpaces, block: int) -> None:
     assert place.block == block
     for number in (0, 5):
         names = Counter(place.stratum(network.id) for network in place.draw(3, block, number * block))
         weights = {each.title: each.weight for each in place.parts}
         assert names == {name: block * weight // sum(weights.values()) for name, weight in weights.items()}
+        assert all(names[each.title] % each.block == 0 for each in place.parts)
 
 
 def test_parts_are_those_of_the_space_alone() -> None:
