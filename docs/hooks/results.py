@@ -8,7 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
+
+from lcca.evaluation.settling.intervals import t_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -166,6 +169,77 @@ def rivals(name: str) -> str:
     return table(("", *(head for place in places for head in (f"{place}: rank", "score, bits"))), rows)
 
 
+def by_seed(name: str) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Return the scores of training seeds by point of a grid, condition and signal set, bits."""
+    return {
+        point["name"]: {
+            each["condition"]: {row["name"]: row["scores_bits"] for row in each["signal_sets"]}
+            for each in point["generalisation"]
+        }
+        for point in read(name)["points"]
+    }
+
+
+def ranges(name: str) -> str:
+    """Return what sets score that were learnt on a range of link rates, on each range."""
+    found = by_seed(name)
+    learnt, tested = sorted(found, key=_factor), sorted(next(iter(found.values())), key=_factor)
+    rows = [
+        [NAMES[of], f"×{_factor(each):,}", *(_mean_and_sd(found[each][on][of]) for on in tested)]
+        for of in found[learnt[0]][tested[0]]
+        for each in learnt
+    ]
+    return table(("signal set", "learnt on", *(f"on ×{_factor(on):,}, bits (SD)" for on in tested)), rows)
+
+
+def range_costs(name: str) -> str:
+    """Return what is lost by learning on the widest range where rates do not vary, and the other way round."""
+    found = by_seed(name)
+    narrow, wide = min(found, key=_factor), max(found, key=_factor)
+    ways, rows, base = ((narrow, wide), (wide, narrow)), list[list[str]](), list[list[float]]()
+    for of in found[narrow][narrow]:
+        own = [_less(found[other][on][of], found[on][on][of]) for on, other in ways]
+        base = base or own
+        beside = [_seeds(_less(*each)) if rows else "" for each in zip(own, base, strict=True)]
+        rows.append(
+            [NAMES[of], *(cell for each, more in zip(own, beside, strict=True) for cell in (_seeds(each), more))]
+        )
+    heads = [f"on ×{_factor(on):,}, learnt on ×{_factor(other):,} instead" for on, other in ways]
+    return table(("signal set", heads[0], "less E2E's loss", heads[1], "less E2E's loss"), rows)
+
+
+def _factor(condition: str) -> int:
+    return int(condition[1:])
+
+
+def topologies(name: str) -> str:
+    """Return what sets are worth on each topology over training seeds, learnt on the dumbbell alone or on all."""
+    found = by_seed(name)
+    learnt, rows = {"dumbbell": "the dumbbell alone", "all": "all four"}, []
+    for on, scores in next(iter(found.values())).items():
+        base, *others = scores
+        first = [cell for each in found.values() for cell in (_mean_and_sd(each[on][base]), "")]
+        rows.append([on, NAMES[base], *first])
+        for of in others:
+            worth = [_less(each[on][of], each[on][base]) for each in found.values()]
+            rows.append(["", NAMES[of], *(cell for each in worth for cell in (_seeds(each), f"{stdev(each):.3f}"))])
+    heads = [head for point in found for head in (f"learnt on {learnt[point]}: bits", "SD")]
+    return table(("topology", "signal set", *heads), rows)
+
+
+def _less(scores: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [own - other for own, other in zip(scores, others, strict=True)]
+
+
+def _seeds(differences: Sequence[float]) -> str:
+    mean, low, high = t_interval(differences)
+    return bits(low, high, mean)
+
+
+def _mean_and_sd(scores: Sequence[float]) -> str:
+    return f"{fmean(scores):.3f} ({stdev(scores):.3f})".translate(MINUS)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -199,6 +273,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
+    "ranges": lambda: ranges("ranges"),
+    "range-costs": lambda: range_costs("ranges"),
+    "topologies": lambda: topologies("topologies"),
 }
 
 if __name__ == "__main__":

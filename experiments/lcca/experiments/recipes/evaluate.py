@@ -18,8 +18,9 @@ from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import STRATUM
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
 from lcca.experiments.defaults import BOUNDED, SEEDS
@@ -98,7 +99,7 @@ def possible(
         InputError: it is no network space, or no bound is known of its topology or the utility.
     """
     space = space_of(on, overrides)
-    if not isinstance(space, NetworkSpace):
+    if not isinstance(space, DrawnNetworks):
         raise InputError(f"{on}: what is possible is known of a network space alone")
     wanted = space.utility(utility or space.usual_utility)
     own, count = derive(seed, "bound"), space.whole(trials or BOUNDED)
@@ -116,6 +117,7 @@ def _on_networks(
     listed = getattr(meeting.space, "networks", None)
     most = place.whole(trials or (len(listed) if listed else SEEDS))
     networks = place.space.draw(place.seed, most)
+    strata = {each.id: {STRATUM: name} if (name := place.space.stratum(each.id)) else {} for each in networks}
     ideals = None
     if bound and meeting.ideals is not None:
         ideals = meeting.ideals(most).groupby("network")[list(IDEALS)].mean()
@@ -123,7 +125,7 @@ def _on_networks(
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
         metrics = [*shown(NETWORK_TRIALS, "evaluate"), *(MEASURED if bound else ())]
         rows = [
-            {"id": policy, **_row(network, own[own["network"] == network.id], metrics)}
+            {"id": policy, **_row(network, own[own["network"] == network.id], metrics), **strata[network.id]}
             for policy, own in found.rows.groupby("policy", sort=False)
             for network in networks
         ]
@@ -138,7 +140,7 @@ def _on_networks(
 
 def _row(network: Network, trials: pd.DataFrame, metrics: Sequence[Metric]) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
-    row["network"] = row.pop("id")
+    row["network"], _ = row.pop("id"), row.pop("stream")
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
     counts = {"trials": len(trials), "failed": int((trials["status"] != "ok").sum())}

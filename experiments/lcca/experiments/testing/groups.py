@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
@@ -15,11 +16,12 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.trials.layout import SLOWDOWNS
+from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.experiment import Answer, Question, Trials
+from lcca.inputs.json_values import finite
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -153,6 +155,12 @@ class Group:
         """Return a candidate's mean test score by training seed."""
         return self._means.get(name, {})
 
+    def over_seeds(self, name: str) -> dict[str, Any]:
+        """Return a candidate's scores in bits by training seed, their mean and their standard deviation."""
+        own = self.by_seed(name)
+        scores = [own[seed] for seed in sorted(own)]
+        return {"training_seeds": sorted(own), **mean_and_spread(scores), "scores_bits": scores}
+
     @cached_property
     def flows_by_seed(self) -> Mapping[str, Mapping[int, Flows]]:
         """What the flows of all tests of a training took, by candidate and training seed; empty where not kept."""
@@ -173,8 +181,9 @@ class Group:
 
     @cached_property
     def by_scenario(self) -> dict[str, Group]:
-        """The same on each of a fabric's scenarios alone; empty on networks."""
-        parts = self.trained.groupby("scenario", sort=False) if "scenario" in self.trained else ()
+        """The same on each of a fabric's scenarios, or of several spaces, alone; empty on one space of networks."""
+        column = next((name for name in ("scenario", STRATUM) if name in self.trained), None)
+        parts = () if column is None else self.trained.groupby(column, sort=False)
         return {str(name): replace(self, trained=own) for name, own in parts}
 
     @cached_property
@@ -197,6 +206,12 @@ class Group:
         table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
         whole = table.pivot(index="network", columns="policy", values="score").dropna()
         return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().dropna().items())
+
+
+def mean_and_spread(scores: Sequence[float]) -> dict[str, float | None]:
+    """Return the mean over training seeds and their standard deviation, in bits."""
+    spread = finite(float(np.std(scores, ddof=1))) if len(scores) > 1 else None
+    return {"score_bits": float(np.mean(scores)), "score_bits_sd": spread}
 
 
 def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:

@@ -89,10 +89,12 @@ def _over_seeds(run: CampaignRun, group: Group, condition: GeneralisationConfig)
     title = f"testing the trainings' generalisation: {condition.name} (utility {name})"
     trials = own.run(group.charged, place_of(run, seed, group.utility, space), title, run.reporter)
     group = replace(group, trained=trials)
-    means = {each: group.by_seed(each).values() for each in (group.baseline, *group.others)}
+    names = (group.baseline, *group.others)
+    means = {each: group.by_seed(each).values() for each in names}
     sets = group.compare_all_candidates(len(with_sets) * len(config.utilities) * len(group.others))
     return {
         "failed_trainings": failures(trials),
+        "signal_sets": [{"name": each, **group.over_seeds(each)} for each in names if group.by_seed(each)],
         "mean_score_bits_over_seeds": {each: fmean(scores) for each, scores in means.items() if scores},
         "comparisons": compared(sets, GENERALISATION, condition.name),
     }
