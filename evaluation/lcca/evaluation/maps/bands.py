@@ -93,4 +93,4 @@ def critical_value(largest: Floats, alpha: float) -> float:
     if alpha >= RARE:
         return float(np.quantile(largest, 1 - alpha))
     often, rare = (float(np.quantile(largest, 1 - share)) for share in (5 * RARE, RARE))
-    return rare * (RARE / alpha) ** (math.log(rare / often) / math.log(5))
+    return rare * math.pow(RARE / alpha, math.log(rare / often) / math.log(5))

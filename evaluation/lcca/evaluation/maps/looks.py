@@ -196,4 +196,5 @@ def new_points(axes: Sequence[Axis], looks: Sequence[Look], seed: int, first: in
     nearest = KDTree(ground.places[: len(ground.values)]).query(coordinates(axes, tried))[1]
     wanted = open_[nearest] | (np.arange(len(tried)) % (TRIED * ANYWHERE) == 0)
     chosen = np.concatenate([np.flatnonzero(wanted), np.flatnonzero(~wanted)])[:count]
-    return tried[np.sort(chosen)]
+    points: Floats = tried[np.sort(chosen)]
+    return points

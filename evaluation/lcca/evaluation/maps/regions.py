@@ -52,9 +52,10 @@ Region = frozenset[Bound]
 
 def inside(region: Region, values: Floats) -> Inside:
     """Tell for each point, (points, axes), whether it lies in a region."""
-    return np.logical_and.reduce([bound.holds(values) for bound in region], axis=0, initial=True) | np.zeros(
-        len(values), dtype=bool
-    )
+    found = np.ones(len(values), dtype=bool)
+    for bound in region:
+        found &= bound.holds(values)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class Family:
         return self._split(everywhere, curve, whole)
 
     def _split(self, region: Region, curve: Floats, whole: float) -> list[Region]:
-        points, best = inside(region, self.values), (WORTH_SPLITTING * whole, ())
+        points, gained, chosen = inside(region, self.values), WORTH_SPLITTING * whole, list[Region]()
         for bound in self.bounds if len(region) < MOST and whole > 0 else ():
             if bound.above:
                 continue
@@ -110,9 +111,9 @@ class Family:
             parts = [inside(side, self.values) for side in sides]
             if min(part.mean() for part in parts) >= LEAST_SHARE:
                 gain = _squares(curve[points]) - sum(_squares(curve[part]) for part in parts)
-                if gain > best[0]:
-                    best = gain, tuple(sides)
-        return [leaf for side in best[1] for leaf in self._split(side, curve, whole)] or [region]
+                if gain > gained:
+                    gained, chosen = gain, sides
+        return [leaf for side in chosen for leaf in self._split(side, curve, whole)] or [region]
 
     def number(self, region: Region) -> int:
         """Return the row of a region in `means`."""

@@ -33,7 +33,8 @@ RATIOS = tuple(10.0**power for power in np.arange(-4, 4.1, 0.5))
 def matern(a: Floats, b: Floats, lengths: Sequence[float]) -> Floats:
     """Return the covariances of points, of variance 1."""
     r = np.sqrt(3) * cdist(a / np.asarray(lengths), b / np.asarray(lengths))
-    return (1 + r) * exp(-r)
+    found: Floats = (1 + r) * exp(-r)
+    return found
 
 
 def plane(points: Floats) -> Floats:
@@ -124,4 +125,5 @@ class Smoother:
         own = ((means @ matern(at, at, self.lengths)) * means).sum(axis=1)
         shared = ((means @ matern(at, points, self.lengths)) * operator).sum(axis=1)
         seen = ((operator @ matern(points, points, self.lengths)) * operator).sum(axis=1)
-        return np.maximum(self.variance * (own - 2 * shared + seen), 0.0)
+        squares: Floats = np.maximum(self.variance * (own - 2 * shared + seen), 0.0)
+        return squares

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -135,4 +136,4 @@ def percent_of(metric: str, utility: Utility, bits: float) -> float:
     """Return a difference in per cent: of throughput for a score, else of the metric itself, less being negative."""
     if metric == SCORE.name:
         return utility.percent(bits)
-    return 100 * (2.0 ** (bits if NETWORK_TRIALS[metric].better == "more" else -bits) - 1)
+    return 100 * (math.exp2(bits if NETWORK_TRIALS[metric].better == "more" else -bits) - 1)

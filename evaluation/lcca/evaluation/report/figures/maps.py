@@ -36,7 +36,9 @@ def draw_heat_maps(maps: Sequence[Json], over: Sequence[Json]) -> Figure:
         _scale(ax, "y", over[1])
         ax.grid(visible=False)
         ax.set_title(name(each), loc="left")
-        figure.colorbar(shown, ax=ax, label="%").solids.set_rasterized(False)  # a page has no images inside of figures
+        bar = figure.colorbar(shown, ax=ax, label="%")
+        if bar.solids is not None:
+            bar.solids.set_rasterized(False)  # a page has no images inside of figures
     return figure
 
 
