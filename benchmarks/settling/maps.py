@@ -1,6 +1,7 @@
 """How often do the bands of a map miss the truth, and what do they find? Synthetic campaigns whose map is known.
 
-    python benchmarks/settling/maps.py [--truth null smooth step] [--campaigns 200] [--points 256] [--seeds 8] [--json]
+    python benchmarks/settling/maps.py [--truth null smooth step] [--campaigns 200] [--points 256] [--seeds 8]
+                                       [--skewed] [--json]
 
 Maps over senders (1 to 16) and RTT (20 to 30 µs) by 8 training seeds, in 4 looks whose new points go where something is
 open, margin 3 % (0.0426 bits), α = 5 %. A training's luck is an offset and a smooth process (SD 0.008 bits in all, of
@@ -10,7 +11,8 @@ Clopper-Pearson bound. *False*: at any look a point is called better or worse wh
 of the space with a truth beyond the margin that is called better or worse at the end.
 
 Truths: *null* is 0; *smooth* goes from −0.16 to +0.12 bits; *step* is 0.12 bits with at most three senders and an RTT
-above 24 µs, and 0 elsewhere, a jump from one level to the next, which no smooth curve follows.
+above 24 µs, and 0 elsewhere, a jump from one level to the next, which no smooth curve follows. *Skewed* luck has an
+offset of skewness −2: a bad training is worse than a good one is good.
 """
 
 from __future__ import annotations
@@ -54,10 +56,11 @@ def truth_of(name: str, values: Floats) -> Floats:
     return np.where((values[:, 0] <= 3) & (values[:, 1] > 24) & (name == "step"), 0.12, 0.0)
 
 
-def campaign(name: str, number: int, points: int, seeds: int, ground: Ground, root: Floats) -> Found:
+def campaign(name: str, number: int, points: int, seeds: int, skewed: bool, ground: Ground, root: Floats) -> Found:
     """Run a campaign; `root` is of the covariance of luck at the points of the ground, which are all levels."""
     rng, step = np.random.default_rng(number), points // LOOKS
-    luck = LUCK * root @ rng.standard_normal((len(root), seeds))
+    offset = 1 - rng.exponential(size=seeds) if skewed else rng.standard_normal(seeds)
+    luck = LUCK * (root @ rng.standard_normal((len(root), seeds)) + offset) / np.sqrt(2)
     truth = truth_of(name, ground.values)
     real = ground.means @ truth
     rows = {tuple(row): i for i, row in enumerate(ground.values.tolist())}
@@ -82,12 +85,12 @@ def campaign(name: str, number: int, points: int, seeds: int, ground: Ground, ro
     return Found(missed, false, share, float((verdicts != "not settled").mean()), len(values))
 
 
-def measure(name: str, campaigns: int, points: int, seeds: int) -> Iterator[Found]:
+def measure(name: str, campaigns: int, points: int, seeds: int, skewed: bool) -> Iterator[Found]:
     """Yield what so many campaigns with a truth say."""
     ground = Ground(AXES, np.empty((0, 2)))
-    covariance = (matern(ground.places, ground.places, (0.5, 0.5)) + 1) / 2
+    covariance = matern(ground.places, ground.places, (0.5, 0.5))
     root = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(covariance)))
-    return (campaign(name, number, points, seeds, ground, root) for number in range(campaigns))
+    return (campaign(name, number, points, seeds, skewed, ground, root) for number in range(campaigns))
 
 
 def main() -> None:
@@ -97,10 +100,11 @@ def main() -> None:
     parser.add_argument("--campaigns", type=int, default=200)
     parser.add_argument("--points", type=int, default=256)
     parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--skewed", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name in options.truth:
-        found = list(measure(name, options.campaigns, options.points, options.seeds))
+        found = list(measure(name, options.campaigns, options.points, options.seeds, options.skewed))
         missed, false = (sum(getattr(each, key) for each in found) for key in ("missed", "false"))
         row = {"truth": name, "campaigns": len(found), "missed": missed / len(found), "false": false / len(found)}
         row["missed_high"] = float(binomtest(missed, len(found)).proportion_ci(0.95).high)

@@ -72,6 +72,7 @@ def planted(surveyor: Surveyor, values: dict[str, float]) -> pd.DataFrame:
 def test_metrics_are_compared_by_ratios_in_their_better_direction(run: Path) -> None:
     """With at most two senders throughput is twice as high and delay four times: better by one, worse by the other."""
     surveyor = asked(config(run, metrics=["throughput_share", "delay_us"], looks=1))
+    assert surveyor.config.error_rate == 0.05 / 2
     answer = surveyor(Trials([planted(surveyor, {"throughput_share": 1, "delay_us": 2})], 64))
     more, less = content(surveyor, answer.content)["maps"]
     first = next(each for each in more["points"] if each["senders"] == 1)

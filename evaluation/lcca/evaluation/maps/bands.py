@@ -2,7 +2,7 @@
 
 Each training seed has a curve of its own; the curves are independent and identically distributed, on networks and
 traffic of their own. So their mean m and their standard deviation s say at every point how far luck of training and
-noise of trials reach, by Student's t. The band is m ± c·√(s²/J + b²), where b² allows for what smoothing rounds off.
+noise of trials reach, by Student's t. The band is m ± c·√(s²/J + b²), where b allows for what smoothing rounds off.
 
 c holds for all points together: it is the quantile of the largest |t| over all of them, for normal curves whose rough
 part is noise of trials and whose smooth part is luck of training. Eight seeds do not tell the covariance of their

@@ -29,6 +29,11 @@ TRIED = 64
 """Points that are looked at for each new one: where less than that is open, fewer are new."""
 
 
+ROUNDED_OFF = 1.5
+"""Allowance for smoothing, in standard deviations of what it rounds off of processes such as were estimated: the truth
+may have steps, which these have not (`benchmarks/settling/maps.py`)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Ground:
     """Where a map is drawn.
@@ -169,7 +174,7 @@ def look(
     operator = ground.means @ plain
     curves = operator @ differences
     bias = smoother.bias_variance(ground.places, operator, ground.means)
-    error = np.sqrt(curves.var(axis=1, ddof=1) / seeds + bias)
+    error = np.sqrt(curves.var(axis=1, ddof=1) / seeds + ROUNDED_OFF**2 * bias)
     largest = largest_t(independent_parts(spectra, operator, differences), seeds)
     step = spent(now, alpha) - (spent(before, alpha) if before else 0.0)
     critical = critical_value(largest, step)
