@@ -34,6 +34,20 @@ def test_luck_that_is_alike_everywhere_makes_curves_alike() -> None:
     assert largest[1] < largest[0]
 
 
+def test_luck_that_is_a_plane_makes_curves_of_its_correlations() -> None:
+    """Offsets and slopes around the middle, of variances 1 and 9, by many seeds: at the ends (1 − 9/4) / (1 + 9/4)."""
+    rng = np.random.default_rng(8)
+    points = rng.random((60, 1))
+    offsets, slopes = rng.standard_normal((2, 400)) * [[1], [3]]
+    luck = offsets + slopes * (points - 0.5) + 0.2 * rng.standard_normal((60, 400))
+    spectra = Spectra(points)
+    operator = spectra.smoother(luck[:, :1]).operator(np.array([[0.0], [1.0]]))
+    parts = independent_parts(spectra, operator, luck)
+    covariance = parts @ parts.T
+    correlation = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    assert correlation == pytest.approx((1 - 9 / 4) / (1 + 9 / 4), abs=0.08)
+
+
 def test_smooth_luck_is_told_from_noise() -> None:
     rng = np.random.default_rng(6)
     points = rng.random((100, 1))

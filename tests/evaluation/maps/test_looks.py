@@ -22,7 +22,7 @@ def truth(values: np.ndarray) -> np.ndarray:
 def differences(values: np.ndarray, worth: np.ndarray, seed: int, noise: float = 0.03, seeds: int = 8) -> np.ndarray:
     """Differences of trainings, each with luck that is an offset and a slope."""
     rng = np.random.default_rng(seed)
-    luck = 0.01 * rng.standard_normal((2, seeds))
+    luck = 0.005 * rng.standard_normal((2, seeds))
     sloped = luck[0] + luck[1] * np.log2(values[:, :1])
     return worth[:, None] + sloped + noise * rng.standard_normal((len(values), seeds))
 

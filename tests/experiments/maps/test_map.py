@@ -46,13 +46,16 @@ def test_sets_are_paired_and_training_seeds_are_apart(run: Path) -> None:
     for seed in range(1, 7):
         (run / f"policies/loss+queue.default.s{seed}.json").write_text(WINDOW.format(10))
         (run / f"policies/loss+rtt.default.s{seed}.json").write_text(WINDOW.format(10))
-    rows = asked(config(run)).rows({}, Block(0, 0, 16))
+    surveyor = asked(config(run, looks=1))
+    rows = surveyor.rows({}, Block(0, 0, 64))
     one, two = (rows[rows["policy"] == f"loss+{name}.default.s3"] for name in SIDE)
     assert np.array_equal(one["score_bits"], two["score_bits"]) and np.array_equal(one["rtt"], two["rtt"])
     other = rows[rows["policy"] == "loss+rtt.default.s4"]
     assert np.array_equal(one["senders"], other["senders"]) and not np.array_equal(one["rtt"], other["rtt"])
     assert not set(one["network"]) & set(other["network"])
-    assert len(rows) == 16 * 12 and rows.duplicated(["policy", "network"]).sum() == 0
+    assert len(rows) == 64 * 12 and rows.duplicated(["policy", "network"]).sum() == 0
+    (found,) = surveyor(Trials([rows], 64)).content.looks.values()
+    assert found.shares(found.points)["equivalent"] == 1 and found.settled
 
 
 def planted(surveyor: Surveyor, values: dict[str, float]) -> pd.DataFrame:

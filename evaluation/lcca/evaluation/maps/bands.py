@@ -5,10 +5,10 @@ traffic of their own. So their mean m and their standard deviation s say at ever
 noise of trials reach, by Student's t. The band is m ± c·√(s²/J + b²), where b allows for what smoothing rounds off.
 
 c holds for all points together: it is the quantile of the largest |t| over all of them, for normal curves whose rough
-part is noise of trials and whose smooth part is luck of training. Eight seeds do not tell the covariance of their
-curves; what is estimated of it, from all points together, is how large luck is beside noise and how far it reaches. It
-counts with the lower end of the χ² interval of its variance: the less of it, the rougher the curves and the larger c
-(Slepian 1962). The spread at a point is never pooled with that of others.
+part is noise of trials and whose smooth part, a plane and a process, is luck of training. Eight seeds do not tell the
+covariance of their curves; what is estimated of it, from all points together, is how large luck is beside noise and how
+far it reaches. It counts with the lower end of the χ² interval of its variance: the less of it, the rougher the curves
+and the larger c (Slepian 1962). The spread at a point is never pooled with that of others.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 from scipy.special import chdtri
 
-from lcca.evaluation.maps.smoothing import Spectra, matern
+from lcca.evaluation.maps.smoothing import Spectra, matern, plane
 
 Floats = NDArray[np.float64]
 
@@ -71,9 +72,10 @@ def independent_parts(spectra: Spectra, operator: Floats, differences: Floats) -
     least = degrees / float(chdtri(degrees, SURELY))
     inner = matern(spectra.points, spectra.points, luck.lengths) / luck.ratio
     noise = luck.variance * luck.ratio * rest.shape[1] / degrees
-    offset = float(rest.mean(axis=0).var(ddof=1)) - noise * float(1 / count + inner.mean())
+    basis = qr(plane(spectra.points), mode="economic")[0].T
+    planes = (basis @ rest).var(axis=1, ddof=1) / noise - 1 - ((basis @ inner) * basis).sum(axis=1)
     root = np.linalg.cholesky(np.eye(count) + least * inner)
-    return np.column_stack([operator @ root, np.full(len(operator), math.sqrt(max(least * offset / noise, 0.0)))])
+    return operator @ np.column_stack([root, basis.T * np.sqrt(least * np.maximum(planes, 0.0))])
 
 
 def largest_t(parts: Floats, seeds: int) -> Floats:
