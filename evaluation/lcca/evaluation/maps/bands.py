@@ -75,7 +75,8 @@ def independent_parts(spectra: Spectra, operator: Floats, differences: Floats) -
     basis = qr(plane(spectra.points), mode="economic")[0].T
     planes = (basis @ rest).var(axis=1, ddof=1) / noise - 1 - ((basis @ inner) * basis).sum(axis=1)
     root = np.linalg.cholesky(np.eye(count) + least * inner)
-    return operator @ np.column_stack([root, basis.T * np.sqrt(least * np.maximum(planes, 0.0))])
+    parts: Floats = operator @ np.column_stack([root, basis.T * np.sqrt(least * np.maximum(planes, 0.0))])
+    return parts
 
 
 def largest_t(parts: Floats, seeds: int) -> Floats:

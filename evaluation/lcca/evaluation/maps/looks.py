@@ -108,8 +108,7 @@ class Look:
 
     def verdicts(self, rows: slice) -> list[Verdict]:
         """Return verdicts of rows of the band."""
-        ends = zip(self.band.low[rows].tolist(), self.band.high[rows].tolist(), strict=True)
-        return [judge(low, high, self.margin) for low, high in ends]
+        return _verdicts(Band(self.band.mean[rows], self.band.error[rows], self.band.critical), self.margin)
 
     @property
     def points(self) -> slice:
@@ -150,8 +149,11 @@ class Look:
     def open_at_last(self) -> NDArray[np.bool_]:
         """Tell for each point of the space whether it would be open at the last look if nothing changed."""
         band = Band(self.band.mean[self.points], self.band.error[self.points], self.last)
-        ends = zip(band.low.tolist(), band.high.tolist(), strict=True)
-        return np.array([not judge(low, high, self.margin).settled for low, high in ends])
+        return np.array([not each.settled for each in _verdicts(band, self.margin)])
+
+
+def _verdicts(band: Band, margin: float) -> list[Verdict]:
+    return [judge(low, high, margin) for low, high in zip(band.low.tolist(), band.high.tolist(), strict=True)]
 
 
 def look(
