@@ -19,6 +19,7 @@ PLACES = {
     "header": "headers.md#keys",
     "tune": "configuration.md#tunings",
     "study": "configuration.md#studies",
+    "map": "configuration.md#maps",
     "estimate": "configuration.md#estimations",
     "acc-fabric": "configuration.md#acc-on-a-fabric",
     "benchmark": "configuration.md#benchmarks",

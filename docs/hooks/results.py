@@ -20,6 +20,7 @@ NAMES = {
     **{"e2e": "E2E", "link": "Link", "queue": "Queue", "link+queue": "Link+Queue", "flows": "number of flows"},
     **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
 }
+METRICS = {"score_bits": "score", "throughput_share": "throughput", "delay_us": "delay"}
 MINUS = str.maketrans("-", "−")
 
 Row = Mapping[str, Any]
@@ -240,6 +241,24 @@ def _mean_and_sd(scores: Sequence[float]) -> str:
     return f"{fmean(scores):.3f} ({stdev(scores):.3f})".translate(MINUS)
 
 
+def maps(name: str) -> str:
+    """Return where sets are worth something: shares of the space, and the regions that differ most, in per cent."""
+    verdicts = ("better", "worse", "equivalent", "not settled")
+    rows = []
+    for each in read(name)["maps"]:
+        pair = f"{NAMES[each['B']]} against {NAMES[each['A']]}"
+        shares = " / ".join(f"{100 * each['shares'][verdict]:.0f}" for verdict in verdicts)
+        found = {row["words"]: row for row in (each["regions"][0], each["regions"][-1])}
+        ends = "; ".join(f"{words}: {_percent(row)}" for words, row in found.items())
+        rows.append([pair, METRICS[each["metric"]], shares, _percent(each["overall"]), ends])
+    return table(("", "of", "% of the space " + " / ".join(verdicts), "whole space, %", "regions, %"), rows)
+
+
+def _percent(row: Row) -> str:
+    middle, low, high = (f"{round(row[key], 1) + 0.0:+.1f}" for key in ("percent", "percent_low", "percent_high"))
+    return f"{middle} [{low}, {high}]".translate(MINUS)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -276,6 +295,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "ranges": lambda: ranges("ranges"),
     "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
+    "maps-default": lambda: maps("paper/maps-default"),
 }
 
 if __name__ == "__main__":

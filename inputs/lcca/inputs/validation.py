@@ -250,7 +250,12 @@ def with_files(document: Document, model: Any) -> Document:
 
 def read_with_files(path: str | os.PathLike[str], model: Any, overrides: Iterable[str] = ()) -> Document:
     """Read a YAML file of a model with overrides, and the files that its keys name."""
-    document = with_files(read_document(path), model)
+    return with_overrides(read_document(path), model, overrides)
+
+
+def with_overrides(document: Document, model: Any, overrides: Iterable[str]) -> Document:
+    """Return a document of a model with overrides, and the files that its keys name."""
+    document = with_files(document, model)
     for override in overrides:  # one may name a file, and the next change what is in it
         document = with_files(apply_overrides(document, [override]), model)
     return document

@@ -158,6 +158,24 @@ validation: {networks: 4}
 test: {pairs: 24, at_least: 24, block: 24, per_training_seed: 4}
 """
 
+TRAINED = SWEEP.replace("[1, 2]", "[1, 2, 3, 4, 5, 6]")
+MAP = """\
+name: small
+campaign: tiny.yaml
+run: .
+over: [senders, rtt]
+metrics: [delay_us]
+mix: space.yaml
+points: 64
+looks: 2
+"""
+WINDOW = '{{"format": 1, "kind": "fixed-window", "parameters": {{"window": {}}}}}'
+TRAININGS = {
+    f"policies/loss+{name}.default.s{seed}.json": WINDOW.format(window + seed)
+    for name, window in (("rtt", 10), ("queue", 12))
+    for seed in range(1, 7)
+}
+
 Refused = Sequence[tuple[str | tuple[str, ...], str]]
 
 
@@ -337,6 +355,25 @@ KINDS: dict[str, RunKind] = {
         ("links.csv", OTHER_LINKS),
         [("trainer.interval_us=0", "trainer.interval_us")],
         needs=("torch", "gymnasium"),
+    ),
+    "map": RunKind(
+        ("map", "small.yaml"),
+        {"small.yaml": MAP, "tiny.yaml": TRAINED, "space.yaml": SPACE} | TRAININGS,
+        ("policies/loss+rtt.default.s2.json", WINDOW.format(3)),
+        [
+            ("over=[loss]", "over: loss has one level"),
+            ("over=[senders, senders]", "'senders' is listed twice"),
+            ("metrics=[dely_us]", "metrics.0: 'dely_us' is no metric with a better direction (did you mean 'delay_us'"),
+            ("metrics=[packets_delivered]", "'packets_delivered' is no metric with a better direction"),
+            ("pairs=[[loss+rtt, e2e]]", "pairs: the campaign has no set 'e2e'"),
+            ("utility=2t", "utility: the campaign trains for default"),
+            ("trainer=laws", "trainer: name one of the campaign's"),
+            ("within.senders={min: 2, max: 3, step: 1}", "mix: senders is from 1 to 4, beyond the map; widen it in"),
+            ("within.rtt={min: 600, max: 900, step: 100}", "duration must exceed rtt"),
+            ("run=elsewhere", "elsewhere: 0 training seeds with finished trainings of loss+queue, loss+rtt, and a map"),
+            ("campaign=gone.yaml", "gone.yaml"),
+        ],
+        named="trainings.loss+rtt.default.s2: ",
     ),
     "sweep": RunKind(
         ("sweep", "tiny.yaml"),

@@ -84,6 +84,7 @@ def results(run: Path) -> dict[str, bytes]:
 
 def written(folder: Path, kind: RunKind) -> Path:
     for name, text in kind.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
@@ -159,10 +160,10 @@ def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
     assert results(run) == results(whole.run)
 
 
-KEYS = ("test.pairs", "trainer.dqn.steps", "estimate.ceiling")
+KEYS = ("test.pairs", "trainer.dqn.steps", "estimate.ceiling", "points")
 
 
-@pytest.mark.parametrize("name", ["estimate", "estimate-several", "estimate-controlled", "tune", "study", "acc"])
+@pytest.mark.parametrize("name", ["estimate", "estimate-several", "estimate-controlled", "map", "tune", "study", "acc"])
 def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS[name]
     if missing := [each for each in kind.needs if find_spec(each) is None]:
@@ -171,7 +172,7 @@ def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monke
     found = lcca(*kind.command, "--plan", "--json").json()
     costs = [found, *found.get("contenders", {}).values()]
     ends = [end for each in costs for end in each.get("costs", ())]
-    assert {path.name for path in tmp_path.iterdir()} == {*kind.files}
+    assert {path.name for path in tmp_path.iterdir()} == {Path(name).parts[0] for name in kind.files}
     assert all(end["cpu_s"] > 0 for end in ends) and len(ends) >= 1
     counts = {end["by"]: count_of(end) for end in ends if end.get("by") in KEYS}
     twice = [word for key, count in counts.items() for word in ("--set", f"{key}={2 * count}")]

@@ -17,6 +17,7 @@ GROUPS = {
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
+        "map": "Map where in a space of networks a signal set or a header is worth something, over training seeds.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {

@@ -51,8 +51,8 @@ def of_trainings(phase: str) -> str:
     return f"{phase}-trainings"
 
 
-RANK = "rank"
-"""A kind of run, and its phase."""
+MAP, RANK = "map", "rank"
+"""Kinds of run, and their phases."""
 
 STUDY, SCENARIO = "study", "scenario"
 """A kind of run, and its phase; parts are named by scenario."""

@@ -8,6 +8,7 @@ from typing import Any
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
 from lcca.evaluation.comparison.sets import DEPENDS, FIRST_SEEDS, LEARNT_BY, TRAINED_TOO_LITTLE
+from lcca.evaluation.report.words.maps import worth_in_words
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
     NOT_SETTLED,
@@ -76,6 +77,8 @@ def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = 
 def headline(result: Json) -> str:
     """Return what a run of any kind has found, in one line; empty where that is nothing yet."""
     comparisons, policies = result.get("comparisons", []), result.get("policies", [])
+    if maps := result.get("maps"):
+        return "; ".join(worth_in_words(each) for each in maps)
     if choices := result.get("net_benefit", {}).get("choices"):
         notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
         said = {each["utility"]: notes[each["utility"]] or f"take {each['take']}" for each in choices}

@@ -1,0 +1,166 @@
+"""The trials of a map: all trainings meet the points of a design, which grows where something is open.
+
+Every training seed meets the same values of the map's parameters, on networks and traffic of its own: its policies meet
+the same, so that they are paired, and what training seeds have in common is the map alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lcca.evaluation.maps.axes import coordinates, filling
+from lcca.evaluation.maps.looks import Ground, Look, look, new_points
+from lcca.evaluation.maps.smoothing import Spectra
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.metrics import SCORE, Metric
+from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.experiment import Answer, Experiment, Numbered, Stop, Trials
+from lcca.experiments.maps.config import MapConfig
+from lcca.experiments.runs.seeds import derive
+from lcca.gym_envs.processes.pool import Pool
+from lcca.remy_plus.core.elementary import log2
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.simulator import Simulator
+
+Floats = NDArray[np.float64]
+
+MIXED = 256
+"""Networks of a mix of traffic."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a map says after a look.
+
+    Attributes:
+        looks: by pair and metric, in the order of the configuration.
+        points: that they rest on.
+        left_out: points without a value for every training.
+    """
+
+    looks: dict[tuple[str, str, str], Look]
+    points: int
+    left_out: int
+
+
+@dataclass(eq=False)
+class Surveyor:
+    """Runs the trials of a map, and answers what they say: the question of its experiment.
+
+    Attributes:
+        config: of the map.
+        simulator: of the trials.
+    """
+
+    config: MapConfig
+    simulator: Simulator
+    ground: Ground = field(init=False)
+    values: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with a design that is even everywhere."""
+        config, mix = self.config, np.empty((0, len(self.config.over)))
+        if config.mix is not None:
+            mix = self._values(config.mix.draw(derive(config.seed, "mix"), MIXED))
+        self.ground = Ground(config.axes, mix)
+        self.values = filling(config.axes, self._seed, 0, config.points)
+
+    @property
+    def _seed(self) -> int:
+        return derive(self.config.seed, "map")
+
+    def _values(self, networks: list[Network]) -> Floats:
+        return np.array([[getattr(each, name) for name in self.config.over] for each in networks], dtype=np.float64)
+
+    def experiment(self) -> Experiment:
+        """Return the experiment, which ends early where nothing is open."""
+        config = self.config
+        contenders = {each.learner.id: each.policy for own in config.trainings.values() for each in own.values()}
+        stop = Stop(config.points, when="settled", ends=config.ends)
+        place = Numbered(self.rows, "points", config.scored_by)
+        return Experiment(place, contenders, [self], stop, f"mapping over {', '.join(config.over)}")
+
+    def rows(self, _: Mapping[str, Any], block: Block) -> pd.DataFrame:
+        """Run all trainings on a stretch of the design."""
+        parts = []
+        for number, own in enumerate(self.config.trainings.values()):
+            policies = {each.learner.id: each.policy for each in own.values()}
+            networks = self._networks(number, block)
+            keep = any(name.startswith("rtt_") for name in self.config.metrics)
+            run = (self.simulator, policies, networks, [self._seed], self.config.scored_by)
+            parts.append(run_trials(*run, keep_delays=keep))
+        return pd.concat(parts, ignore_index=True)
+
+    def _networks(self, number: int, block: Block) -> list[Network]:
+        """Return the networks of a training seed, which no other one meets: all else than the map is drawn."""
+        drawn = self.config.space.draw(self._seed, block.size, number * self.config.points + block.first)
+        rows = self.values[block.first : block.end].tolist()
+        return [self._at(network, row) for network, row in zip(drawn, rows, strict=True)]
+
+    def _at(self, network: Network, row: list[float]) -> Network:
+        known: dict[str, Any] = dict(zip(self.config.over, row, strict=True))
+        return replace(network, **known | ({"senders": int(known["senders"])} if "senders" in known else {}))
+
+    def __call__(self, trials: Trials) -> Answer:
+        """Return what the trials so far say; the next ones go where something is open."""
+        config, done = self.config, trials.done
+        table = trials.rows[trials.rows["network"] < config.points].drop_duplicates("network").sort_values("network")
+        values = table[list(config.over)].to_numpy(dtype=np.float64)
+        differences = {key: self._differences(trials.rows, *key) for key in self._keys}
+        there = np.logical_and.reduce([np.isfinite(each).all(axis=1) for each in differences.values()])
+        spectra = Spectra(coordinates(config.axes, values[there]))
+        at = config.ends.index(done)
+        spans = (0 if at == 0 else config.ends[at - 1]) / config.points, done / config.points
+        looks = {
+            key: look(self.ground, spectra, each[there], self.margin(key[2]), config.error_rate, *spans)
+            for key, each in differences.items()
+        }
+        if done < config.points:
+            step = config.ends[at + 1] - done
+            self.values[done : done + step] = new_points(config.axes, list(looks.values()), self._seed, done, step)
+        settled = all(each.settled for each in looks.values())
+        open_ = max(each.shares(each.points)["not settled"] for each in looks.values())
+        found = Survey(looks, int(there.sum()), int((~there).sum()))
+        return Answer(found, settled, settled, words=f"{done} points: at most {open_:.0%} of the space not settled")
+
+    @property
+    def _keys(self) -> list[tuple[str, str, str]]:
+        return [(a, b, metric.name) for a, b in self.config.compared for metric in self.config.measured]
+
+    def margin(self, metric: str) -> float:
+        """Return the difference of a metric, in bits, that does not matter."""
+        if metric == SCORE.name:
+            return self.config.scored_by.margin(self.config.margin)
+        return math.log2(1 + self.config.margin / 100)
+
+    def _differences(self, rows: pd.DataFrame, a: str, b: str, metric: str) -> Floats:
+        """Return by how many bits b is better than a, (points, training seeds); NaN where there is no value."""
+        measured = next(each for each in self.config.measured if each.name == metric)
+        values = bits_of(rows, measured)
+        table = pd.DataFrame({"policy": rows["policy"], "network": rows["network"], "bits": values})
+        by_policy = {name: own.sort_values("network")["bits"].to_numpy() for name, own in table.groupby("policy")}
+        pairs = [(own[a].learner.id, own[b].learner.id) for own in self.config.trainings.values()]
+        return np.column_stack([by_policy[two] - by_policy[one] for one, two in pairs])
+
+
+def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
+    """Return how good trials are by a metric in bits: a score, or the logarithm of anything else."""
+    values = rows[metric.name].where(rows["status"] == "ok").to_numpy(dtype=np.float64)
+    if metric.name == SCORE.name:
+        return values
+    logarithms = log2(np.where(values > 0, values, np.nan))
+    return logarithms if metric.better == "more" else -logarithms
+
+
+def surveyor(config: MapConfig, workers: Pool) -> Surveyor:
+    """Return what runs a map's trials on a pool, in the network model that the campaign trained in."""
+    execution = replace(Execution.on(workers), model=config.trained_by.model.build())
+    return Surveyor(config, execution.of_networks(config.space.duration))

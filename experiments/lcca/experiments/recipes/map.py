@@ -1,0 +1,139 @@
+"""A map: where in a space of networks a signal set or a header is better than another one, over training seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from lcca.evaluation.maps.looks import Look
+from lcca.evaluation.maps.regions import words
+from lcca.evaluation.settling.judgement import judge
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.executors import executor as workers_of
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
+from lcca.evaluation.trials.utility import Utility
+from lcca.experiments.experiment import Costs
+from lcca.experiments.maps.config import MapConfig
+from lcca.experiments.maps.survey import Survey, Surveyor, surveyor
+from lcca.experiments.recipes.kept import File, config_of, kept
+from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.runs.context import Run
+from lcca.experiments.summaries import Json, head
+from lcca.gym_envs.processes.pool import Threads
+
+UNITS = {"us": "µs", "packets/us": "packets/µs", "whole packets": "packets", "packets": "packets"}
+
+DIGITS = 6
+"""Of differences of a map, after the point."""
+
+
+def map(  # the command's name
+    config: MapConfig | File,
+    *,
+    out: File | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+    jobs: int = 1,
+    executor: str = "local",
+) -> Result:
+    """Map where in a space of networks signal sets are worth something, by a campaign's trained policies.
+
+    Args:
+        config: of the map, or its file.
+        out: the run's folder; the usual one, by name and configuration, unless given.
+        resume: whether to go on with the run that is there.
+        quiet: whether to leave progress out.
+        jobs: threads, or workers of another executor; never changes a result.
+        executor: where trials run; never changes a result either.
+
+    Raises:
+        InputError: trainings are missing, or the folder is not free.
+    """
+    config = config_of(config, MapConfig)
+    with workers_of(executor, jobs) as workers:
+        asked = surveyor(config, workers)
+
+        def work(run: Run[MapConfig, None]) -> Json:
+            found = asked.experiment().run(run.phase(layout.MAP).blocks(), run.reporter)
+            return content(asked, found.contents[0])
+
+        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers)
+
+
+def costs(config: MapConfig, jobs: int = 1) -> Costs:
+    """Return what a map costs at most, from a few points."""
+    return surveyor(config, Threads(jobs)).experiment().costs(jobs, by="points")
+
+
+def content(asked: Surveyor, found: Survey) -> Json:
+    """Return the content of summary.json."""
+    config, utility = asked.config, asked.config.scored_by
+    units = [UNITS.get(config.space.unit_of(name, dict(config.space)) or "", "") for name in config.over]
+    trained = [each for own in config.trainings.values() for each in own.values()]
+    return head(config) | {
+        "simulator": asked.simulator.name,
+        "topology": str(config.space.topology),
+        "utility": utility.name,
+        "over": [
+            {"name": axis.name, "unit": unit, "logarithmic": axis.logarithmic, "levels": len(axis.levels)}
+            | {"min": axis.levels[0], "max": axis.levels[-1]}
+            for axis, unit in zip(config.axes, units, strict=True)
+        ],
+        "training_seeds": list(config.trainings),
+        "trainings_without_selection": [
+            each.learner.id for each in trained if each.file.parent.name == each.learner.id
+        ],
+        "points": found.points,
+        "left_out": found.left_out,
+        "margin_percent": config.margin,
+        "alpha": config.error_rate,
+        "maps": [_map(utility, units, asked.margin(key[2]), key, look) for key, look in found.looks.items()],
+    }
+
+
+def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str, str], look: Look) -> Json:
+    axes, values = look.ground.axes, look.ground.values
+    metric = key[2]
+
+    def record(row: int) -> Json:
+        ends = [float(each[row]) for each in (look.band.mean, look.band.low, look.band.high)]
+        percents = [percent_of(metric, utility, each) for each in ends]
+        verdict = judge(ends[1], ends[2], margin)
+        return {
+            **dict(zip(("difference", "low", "high"), (round(each, DIGITS) for each in ends), strict=True)),
+            "percent": round(percents[0], DIGITS - 2),
+            "percent_low": round(min(percents), DIGITS - 2),
+            "percent_high": round(max(percents), DIGITS - 2),
+            "verdict": verdict.name,
+            "direction": verdict.direction,
+        }
+
+    regions: Iterable[Any] = look.regions
+    everywhere = look.mixed.stop + look.ground.family.number(frozenset())
+    return {
+        **dict(zip(("A", "B", "metric"), key, strict=True)),
+        "margin_bits": margin,
+        "critical": look.band.critical,
+        "lengths": list(look.lengths),
+        "noise_ratio": look.ratio,
+        "shares": look.shares(look.points),
+        "mix_shares": look.shares(look.mixed) if len(look.ground.mix) else None,
+        "overall": record(everywhere),
+        "regions": [{"words": words(each, axes, units), "share": share} | record(row) for each, share, row in regions],
+        "curves": [
+            {"parameter": axes[axis].name, "from": low, "to": high} | record(row)
+            for axis, low, high, row in look.curves
+        ],
+        "points": [
+            dict(zip((axis.name for axis in axes), value, strict=True)) | record(row)
+            for row, value in enumerate(values.tolist())
+        ],
+    }
+
+
+def percent_of(metric: str, utility: Utility, bits: float) -> float:
+    """Return a difference in per cent: of throughput for a score, else of the metric itself, less being negative."""
+    if metric == SCORE.name:
+        return utility.percent(bits)
+    return 100 * (math.exp2(bits if NETWORK_TRIALS[metric].better == "more" else -bits) - 1)

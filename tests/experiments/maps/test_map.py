@@ -1,0 +1,134 @@
+"""A map of real trials: training seeds have networks of their own, sets are paired, other metrics, unfinished runs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.evaluation.trials.blocks import Block
+from lcca.experiments.experiment import Trials
+from lcca.experiments.maps.config import MapConfig
+from lcca.experiments.maps.survey import Surveyor, surveyor
+from lcca.experiments.recipes import sweep
+from lcca.experiments.recipes.map import content
+from lcca.gym_envs.processes.pool import Threads
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.network import Network
+
+from ...conftest import RunCommand
+from ..runs.run_kinds import KINDS, WINDOW
+
+SIDE = {"rtt": 10, "queue": 12}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in KINDS["map"].files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def config(run: Path, **changed: object) -> MapConfig:
+    wanted = {"name": "m", "campaign": str(run / "tiny.yaml"), "run": str(run), "over": ["senders"], "points": 64}
+    return MapConfig.model_validate(wanted | changed)
+
+
+def asked(found: MapConfig) -> Surveyor:
+    return surveyor(found, Threads(1))
+
+
+def test_sets_are_paired_and_training_seeds_are_apart(run: Path) -> None:
+    """Equal policies differ by nothing; all seeds have the map's parameters, each networks and traffic of its own."""
+    for seed in range(1, 7):
+        (run / f"policies/loss+queue.default.s{seed}.json").write_text(WINDOW.format(10))
+        (run / f"policies/loss+rtt.default.s{seed}.json").write_text(WINDOW.format(10))
+    surveyor = asked(config(run, looks=1))
+    rows = surveyor.rows({}, Block(0, 0, 64))
+    one, two = (rows[rows["policy"] == f"loss+{name}.default.s3"] for name in SIDE)
+    assert np.array_equal(one["score_bits"], two["score_bits"]) and np.array_equal(one["rtt"], two["rtt"])
+    other = rows[rows["policy"] == "loss+rtt.default.s4"]
+    assert np.array_equal(one["senders"], other["senders"]) and not np.array_equal(one["rtt"], other["rtt"])
+    assert not set(one["network"]) & set(other["network"])
+    assert len(rows) == 64 * 12 and rows.duplicated(["policy", "network"]).sum() == 0
+    (found,) = surveyor(Trials([rows], 64)).content.looks.values()
+    assert found.shares(found.points)["equivalent"] == 1 and found.settled
+
+
+def planted(surveyor: Surveyor, values: dict[str, float]) -> pd.DataFrame:
+    """Return rows as of trials, with a candidate that is so much better, by column."""
+    parts = []
+    for number, (seed, own) in enumerate(surveyor.config.trainings.items()):
+        for name, each in own.items():
+            networks: list[Network] = surveyor._networks(number, Block(0, 0, surveyor.config.points))
+            table = {"policy": each.learner.id, "network": [n.id for n in networks], "status": "ok", "seed": 1}
+            better = 1.0 + (name == "loss+queue") * np.where([n.senders <= 2 for n in networks], 1.0, 0.0)
+            noise = 1 + 0.01 * np.random.default_rng(seed).standard_normal(len(networks))
+            columns = {column: 8 * better**power * noise for column, power in values.items()}
+            parts.append(pd.DataFrame({**table, "senders": [n.senders for n in networks], **columns}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_metrics_are_compared_by_ratios_in_their_better_direction(run: Path) -> None:
+    """With at most two senders throughput is twice as high and delay four times: better by one, worse by the other."""
+    surveyor = asked(config(run, metrics=["throughput_share", "delay_us"], looks=1))
+    assert surveyor.config.error_rate == 0.05 / 2
+    answer = surveyor(Trials([planted(surveyor, {"throughput_share": 1, "delay_us": 2})], 64))
+    more, less = content(surveyor, answer.content)["maps"]
+    first = next(each for each in more["points"] if each["senders"] == 1)
+    assert first["percent"] == pytest.approx(100, abs=6) and first["verdict"] == "better"
+    first = next(each for each in less["points"] if each["senders"] == 1)
+    assert first["percent"] == pytest.approx(300, abs=25) and first["verdict"] == "worse"
+    assert less["regions"][-1]["words"] == "senders ≤ 2" and more["regions"][0]["words"] == "senders ≤ 2"
+    assert first["percent_low"] < first["percent"] < first["percent_high"]
+
+
+def test_points_without_a_value_are_left_out_of_all(run: Path) -> None:
+    surveyor = asked(config(run, looks=1))
+    rows = planted(surveyor, {"score_bits": 1})
+    rows.loc[[3, 70], "status"] = "failed"
+    found = surveyor(Trials([rows], 64)).content
+    assert (found.points, found.left_out) == (62, 2)
+
+
+def test_an_unfinished_run_has_the_training_seeds_that_all_sets_have_finished(run: Path) -> None:
+    """Trainings without a selection run with their last checkpoint, and the summary names them."""
+    selected = run / "policies/loss+queue.default.s2.json"
+    rounds = run / "policies/loss+queue.default.s2"
+    rounds.mkdir()
+    selected.rename(rounds / "round-01.json")
+    found = config(run)
+    assert list(found.trainings) == [1, 2, 3, 4, 5, 6]
+    summary = content(survey := asked(found), survey(Trials([planted(survey, {"score_bits": 1})], 64)).content)
+    assert summary["trainings_without_selection"] == ["loss+queue.default.s2"]
+    (rounds / "round-01.json").unlink()
+    assert list(config(run).trainings) == [1, 3, 4, 5, 6]
+    (run / "policies/loss+rtt.default.s5.json").unlink()
+    with pytest.raises(InputError, match="4 training seeds with finished trainings of loss\\+queue, loss\\+rtt, and a"):
+        _ = config(run).trainings
+
+
+def test_a_policy_of_another_set_is_refused(run: Path) -> None:
+    file = run / "policies/loss+queue.default.s2.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"signal_set": "e2e"}))
+    with pytest.raises(InputError, match="learnt from e2e, not from loss\\+queue"):
+        asked(config(run)).experiment()
+
+
+def test_a_campaigns_file_and_wider_ranges(run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command with a campaign's file and names of parameters is a map of its own name; a mix has shares."""
+    monkeypatch.setattr(sweep, "render", lambda folder: None)  # takes longer than all the rest
+    (run / "mix.yaml").write_text(KINDS["map"].files["space.yaml"].replace("max: 4", "max: 2"))
+    wide = ("--set", "within.senders={min: 1, max: 8, step: 1}", "--set", "mix=mix.yaml", "--set", "looks=1")
+    command = ("map", "tiny.yaml", "--over", "senders", "--set", "points=64", "--set", "run=.", *wide)
+    answer = lcca(*command, "--out", "out")
+    summary = json.loads((run / "out/summary.json").read_text())
+    assert answer.status == 0 and summary["campaign"] == "map-tiny" and "of the mix: " in answer.out
+    (each,) = summary["maps"]
+    assert [row["senders"] for row in each["points"]] == [*range(1, 9)] and "loss+queue against loss+rtt" in answer.out
+    assert sum(each["mix_shares"].values()) == pytest.approx(1)
+    refused = lcca("map", "tiny.yaml", "--out", "other")
+    assert refused.status == 2 and "--over: name the parameters of the map" in refused.err
