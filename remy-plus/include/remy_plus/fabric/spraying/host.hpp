@@ -296,7 +296,9 @@ class SelectiveHost {
         [&](std::uint32_t flow, const Granting& granting) {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
           packet.number = static_cast<std::uint32_t>(granting.granted);
-          packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
+          if (around_.settings.spraying != Spraying::flow)
+            packet.entropy =
+                static_cast<std::uint8_t>(grants_++ % static_cast<std::uint32_t>(around_.settings.entropies));
           nic.push_control(packet);
         });
   }
