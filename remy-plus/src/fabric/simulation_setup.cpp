@@ -72,8 +72,7 @@ void Simulation::make_ports() {
   if (wiring_.ports() > 65535) throw std::invalid_argument("a fabric may have 65,535 ports at most");
   ports_.resize(static_cast<std::size_t>(wiring_.ports()));
   lookahead_ = longest_window;
-  double slowest = 1e300;  // of the hosts' links
-  for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
+  const double slowest = slowest_host();
   for (int i = 0; i < wiring_.ports(); ++i) {
     const End& end = wiring_.end(i);
     Port& port = ports_[static_cast<std::size_t>(i)];
@@ -97,7 +96,26 @@ const Speed* Simulation::speed_of(double gbps) {
   return speeds_.emplace_back(std::make_unique<Speed>(gbps, settings_.whole_ns)).get();
 }
 
-// Bandwidth-delay products are those of the base RTT.
+double Simulation::slowest_host() const {
+  double slowest = 1e300;
+  for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
+  return slowest;
+}
+
+// Telemetry included.
+double Simulation::full_frame() const { return settings_.payload + settings_.overhead + sent_telemetry(*transport_); }
+
+// That a bandwidth-delay product takes at the rate of the slowest host.
+double Simulation::frames_of_bdp() const {
+  return std::ceil(static_cast<double>(base_rtt_) * slowest_host() / 8000 / full_frame());
+}
+
+// At 100 Gb/s, of the base RTT; in whole frames where queues are.
+double Simulation::bytes_of(double bdps) const {
+  if (settings_.queue_bdps == 0) return bdps * 100 * static_cast<double>(base_rtt_) / 8000;
+  return std::ceil(bdps * frames_of_bdp()) * full_frame() * 100 / slowest_host();
+}
+
 void Simulation::make_markers() {
   const MarkerParameters marker = in_bytes(settings_.marker);
   for (Port& port : ports_) {
@@ -109,14 +127,10 @@ void Simulation::make_markers() {
 // In full frames of a bandwidth-delay product at the rate of the slowest host, in proportion to the port's rate, and of
 // one frame at least.
 void Simulation::make_queues() {
-  double slowest = 1e300;
-  for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
-  const int full = settings_.payload + settings_.overhead + sent_telemetry(*transport_);
-  const double packets = std::ceil(static_cast<double>(base_rtt_) * slowest / 8000 / full);
+  const double bytes = settings_.queue_bdps * frames_of_bdp() * full_frame() / slowest_host();
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     Port& port = ports_[i];
-    port.most_queued = std::max<std::int64_t>(
-        std::llround(settings_.queue_bdps * packets * full * port.speed->gbps() / slowest), full);
+    port.most_queued = std::llround(std::max(bytes * port.speed->gbps(), full_frame()));
     port.coin = Draws(key_of(settings_.seed, trimming, i));
   }
 }

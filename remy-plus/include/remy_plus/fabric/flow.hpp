@@ -61,10 +61,9 @@ struct Flow {
   }
   std::uint64_t under_way() const { return bytes_before(next) - bytes_before(acked); }
   bool unsent() const { return next < packets; }
+  double usable_window() const { return window_by_rate ? window * gbps / line_gbps : window; }
   bool window_open() const {
-    if (window == 0) return true;
-    const auto usable = static_cast<std::uint64_t>(window_by_rate ? window * gbps / line_gbps : window);
-    return under_way() < std::max<std::uint64_t>(usable, 1);
+    return window == 0 || under_way() < std::max<std::uint64_t>(static_cast<std::uint64_t>(usable_window()), 1);
   }
 
   // Sends at another rate from now on: the gap after the last frame is already in that rate.

@@ -50,12 +50,12 @@ struct Markers {
 using AnyMarker = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Any;
 using MarkerParameters = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Parameters;  // for ports of 100 Gb/s
 
-// With thresholds in bytes where they were in bandwidth-delay products, of which one has so many bytes at 100 Gb/s.
-inline MarkerParameters in_bytes(const MarkerParameters& given, double bdp) {
+// With thresholds in bytes where they were in bandwidth-delay products, which are bytes_of(products) at 100 Gb/s.
+inline MarkerParameters in_bytes(const MarkerParameters& given, const auto& bytes_of) {
   return std::visit(
-      [bdp]<class P>(const P& each) -> MarkerParameters {
+      [&]<class P>(const P& each) -> MarkerParameters {
         if constexpr (requires { each.in_bdps; })
-          if (each.in_bdps) return each.in_bytes(bdp);
+          if (each.in_bdps) return each.in_bytes(bytes_of);
         return each;
       },
       given);

@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
 
 // Of Packet::flags.
 inline constexpr std::uint8_t wants_ack = 1;    // data: its receiver answers at once
+inline constexpr std::uint8_t probes = 1;       // request, and the ACK that answers it: for an ACK alone
 inline constexpr std::uint8_t sent_again = 2;   // data, and the ACK that answers it
 inline constexpr std::uint8_t bare = 8;         // without telemetry
 inline constexpr std::uint8_t at_last_hop = 4;  // trimmed by the switch of its receiver, and the NACK that says so

@@ -114,8 +114,12 @@ class Simulation {
     return settings_.selective && transport_->hosts() == Hosts::windowed ? Hosts::selective : transport_->hosts();
   }
   MarkerParameters in_bytes(const MarkerParameters& given) const {
-    return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
+    return fabric::in_bytes(given, [this](double bdps) { return bytes_of(bdps); });
   }
+  double slowest_host() const;  // Gb/s
+  double bytes_of(double bdps) const;
+  double frames_of_bdp() const;
+  double full_frame() const;
   void make_ways(const std::vector<FlowStart>& flows);
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows);

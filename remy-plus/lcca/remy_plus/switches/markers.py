@@ -67,7 +67,7 @@ class Marking:
 
 
 def _bdps(name: str, low: float, high: float) -> Knob:
-    meaning = f"in place of {name}_bytes: of the port's rate and the fabric's base RTT; 0 is none"
+    meaning = f"in place of {name}_bytes: of the port's rate and the base RTT, whole packets with queue_bdps; 0 is none"
     return Knob(0, "bandwidth-delay products", meaning, search=around(low, high))
 
 

@@ -160,7 +160,7 @@ _RCCC = {
     "first_bdps": _FIRST,
     "quantum_bytes": Knob(256, "bytes", "unit of credit", limits=FROM_1),
     "grant_quanta": Knob(64, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
-    "asks": Knob(1, "", "senders without credit and packets under way ask again; 0 as uet-htsim", limits=FLAG),
+    "asks": Knob(1, "", "senders without credit ask again, flows that ended get none; 0 as uet-htsim", limits=FLAG),
     "credit_rate": Knob(0.99, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 

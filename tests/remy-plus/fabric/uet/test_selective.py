@@ -8,6 +8,7 @@ from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.switches.markers import marking
 
 INCAST = FabricFlows(np.arange(3), np.full(3, 3), np.full(3, 1_000_000), np.zeros(3))
 
@@ -76,6 +77,50 @@ def test_packets_out_of_order_mean_losses_with_and_without_windows(transport: st
     assert record["port_drops"].sum() > 0
     assert record["timeouts"] == 0
     np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
+
+
+@pytest.mark.parametrize("queue_bdps", [0.5, 1, 2])
+def test_what_others_overtook_is_sent_again_once(queue_bdps: float) -> None:
+    """Switches drop what exceeds their queues; of what is sent again, hardly anything had arrived."""
+    sent = FabricFlows(np.arange(8), np.full(8, 8), np.full(8, 1_000_000), np.zeros(8))
+    own = settings("uet-htsim", trim_bytes=0, sleek=True, queue_bdps=queue_bdps)
+    record = FabricEngine("nscc", settings=own).run(star(9), sent, horizon_ns=1e7)
+    np.testing.assert_array_equal(record["flow_delivered_bytes"], sent.size_bytes)
+    assert record["port_drops"].sum() > 100
+    assert record["retransmitted_packets"] < 1.035 * record["port_drops"].sum()
+
+
+def test_senders_whose_windows_time_out_ask_once_per_round_trip() -> None:
+    """Whole windows of 6 bandwidth-delay products are lost, so that their timers expire in a row."""
+    sent = FabricFlows(np.arange(4), np.full(4, 4), np.full(4, 1_000_000), np.zeros(4))
+    own = settings("uet-htsim", trim_bytes=0, queue_bdps=0.1)
+    record = FabricEngine("rccc", {"first_bdps": 6}, own).run(star(5), sent, horizon_ns=1e7)
+    requests = record["port_ack_packets"][record["port_node"] < 4]  # what senders send beside data
+    base_ns = 4 * 1000 + 2 * (4150 + 64) * 8 / 100
+    assert record["timeouts"] > 1000
+    assert (requests <= 1 + record["flow_fct_ns"] / base_ns).all()
+
+
+def test_grants_take_the_ways_that_entropies_allow() -> None:
+    one = FabricFlows(np.zeros(1), np.ones(1), np.full(1, 1_000_000), np.zeros(1))
+    uplinks = {}
+    for entropies in (1, 64):
+        own = settings("uet-htsim", entropies=entropies)
+        record = FabricEngine("rccc", settings=own).run(leaf_spine(2, 1, 4, 100, 100), one, horizon_ns=1e7)
+        up = (record["port_node"] == 3) & (record["port_peer"] > 3)
+        uplinks[entropies] = (record["port_ack_packets"][up] > 0).sum()
+    assert uplinks == {1: 1, 64: 4}
+
+
+@pytest.mark.parametrize("queue_bdps", [0.2, 0.5])
+def test_out_of_order_is_by_the_window_that_a_sender_has_at_its_rate(queue_bdps: float) -> None:
+    """All packets are marked, so that DCTCP's windows, which go by its rate, are soon of few packets."""
+    every = marking("step", k_bytes=0)
+    own = FabricSettings(selective=True, sleek=True, queue_bdps=queue_bdps, trim_bytes=0, lossless=False, marker=every)
+    sent = FabricFlows(np.arange(2), np.full(2, 2), np.full(2, 300_000), np.zeros(2))
+    record = FabricEngine("dctcp", settings=own).run(star(3), sent, horizon_ns=1e7)
+    assert record["port_drops"].sum() > 0
+    assert record["flow_fct_ns"].max() < 140_000  # by the window at line rate 150,000 and 177,000
 
 
 @pytest.mark.parametrize("key", ["spraying", "sleek"])

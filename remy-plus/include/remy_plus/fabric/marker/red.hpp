@@ -20,7 +20,7 @@ struct Red {
     bool in_bdps = false;  // thresholds are bandwidth-delay products, until in_bytes()
 
     Parameters at(double gbps) const { return {kmin * gbps / 100, kmax * gbps / 100, pmax}; }
-    Parameters in_bytes(double bdp) const { return {kmin * bdp, kmax * bdp, pmax}; }
+    Parameters in_bytes(const auto& bytes_of) const { return {bytes_of(kmin), bytes_of(kmax), pmax}; }
     void require() const {
       constexpr double any = std::numeric_limits<double>::infinity();
       require_range(in_bdps ? "kmin_bdps" : "kmin_bytes", kmin, 0, any);

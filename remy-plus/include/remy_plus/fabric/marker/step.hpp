@@ -18,7 +18,7 @@ struct Step {
     bool in_bdps = false;      // or bandwidth-delay products, until in_bytes()
 
     Parameters at(double gbps) const { return {threshold * gbps / 100}; }
-    Parameters in_bytes(double bdp) const { return {threshold * bdp}; }
+    Parameters in_bytes(const auto& bytes_of) const { return {bytes_of(threshold)}; }
     void require() const {
       require_range(in_bdps ? "k_bdps" : "k_bytes", threshold, 0, std::numeric_limits<double>::infinity());
     }

@@ -17,9 +17,9 @@ struct Credit {
   std::int64_t granted = 0;  // quanta so far
   bool speculating = true;   // nothing was heard of the receiver yet
 
-  // The first answer of the receiver ends what may be sent without its consent.
+  // The first answer of the receiver ends what may be sent without its consent; what was overdrawn stays so.
   void hear(bool ends) {
-    if (speculating && ends) bytes = 0;
+    if (speculating && ends) bytes = std::min<std::int64_t>(bytes, 0);
     speculating = false;
   }
 };
@@ -28,6 +28,7 @@ struct Credit {
 struct Granting {
   std::int64_t wanted = 0, granted = 0;
   bool waits = false;  // for a grant
+  bool idles = false;  // has a turn among those that have what they want
   bool over = false;   // all has arrived
 };
 
@@ -74,17 +75,25 @@ class Granter {
       if (granting.waits)
         waiting_.push(flow);
       else if (!p_->pulls)
-        satisfied_.push(flow);
-    } else if (!granting.over && !granting.waits && granting.granted < granting.wanted + spare_) {
-      satisfied_.push(flow);
+        idle(flow, granting);
+    } else {
+      granting.idles = false;
+      if (!granting.over && granting.granted < granting.wanted + spare_) idle(flow, granting);
     }
-    free_at_ = now + std::max(quanta, least_quanta()) * per_quantum_;
+    free_at_ = now + (quanta > 0 ? quanta : least_quanta()) * per_quantum_;
     next_ = waiting_.empty() && satisfied_.empty() ? never : free_at_;
   }
 
  private:
+  // Of receivers like those of uet-htsim a flow has as many turns as it was satisfied.
+  void idle(std::uint32_t flow, Granting& granting) {
+    if (granting.idles && p_->asks) return;
+    granting.idles = true;
+    satisfied_.push(flow);
+  }
+
   std::int64_t most_quanta() const { return p_->pulls ? 1 : p_->grant_quanta; }
-  std::int64_t least_quanta() const { return p_->pulls ? 1 : 4; }  // that a grant takes the time of
+  std::int64_t least_quanta() const { return p_->pulls ? 1 : 4; }  // whose time an empty grant takes
 
   const UetParameters* p_ = nullptr;
   double quantum_ = 256;

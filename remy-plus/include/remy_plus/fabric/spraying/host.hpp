@@ -84,6 +84,7 @@ class SelectiveHost {
 
   const Uet* uet() const { return hosting_.uet; }
   bool grants() const { return uet() && (uet()->parameters().credit || uet()->parameters().pulls); }
+  bool ends_speculation() const { return grants() && !uet()->parameters().pulls; }
   Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
@@ -136,8 +137,8 @@ class SelectiveHost {
     }
     if (own.probe_at <= now) {
       own.probe_at = now + 5 * own_base(number);
-      own.requested = -never / 2;
-      request(number, flow, own, nic_of(number, 0), now);
+      own.probed = now;
+      send_request(number, flow, own, ++own.probes, probes, now);
     }
     if (own.probe_at != never) arm(number, own.probe_at);
     ask_if_dry(number, flow, own, nic_of(number, 0), now);
@@ -151,37 +152,65 @@ class SelectiveHost {
 
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
     ++hosting_.counts.timeouts;
+    own.balancer.hear(0, Echo::timeout, now);
+    if (own.recovers) {  // the next ACK sends it again
+      if (own.under_way[packet].times > 1) own.recovered = packet;
+      return own.under_way.pass_oldest();
+    }
     Nic& nic = nic_of(number, 0);
     const bool others = own.under_way.lost_any();
     const std::int64_t bytes = own.under_way[packet].bytes;
     own.bytes_under_way -= bytes;
-    own.balancer.hear(0, Echo::timeout, now);
     own.lose(packet);
-    if (uet())
-      hosting_.uet->on_timeout(number, bytes);
-    else
+    if (!uet()) {
       hosting_.transport.lose(number, flow, true, now);
+      return nic.ready(number, now);
+    }
+    hosting_.uet->on_timeout(number, bytes);
+    if (others) own.credit.hear(ends_speculation());
+    const bool asks = lacks(number, own, bytes, others, nic, now);
     nic.ready(number, now);
-    if (uet() && (others || !nic.may_send(number))) request(number, flow, own, nic, now);
+    if (asks) request(number, flow, own, nic, now);
+  }
+
+  // Whether a sender whose packet of so many bytes timed out, after `others`, has to ask: it cannot send it and another
+  // one, or might not. With a window alone others that are lost go first, without asking.
+  bool lacks(std::uint32_t number, const Sprayed& own, std::int64_t bytes, bool others, const Nic& nic,
+             Time now) const {
+    const UetParameters& p = uet()->parameters();
+    if (p.pulls) return others || !nic.may_send(number);
+    const std::int64_t sent = nic.idle(now) && nic.may_send(number) ? bytes : 0;
+    if (p.window && !others && uet()->window(number) < own.bytes_under_way + sent + bytes) return true;
+    return p.credit && (others || own.credit.bytes <= sent);
   }
 
   // A sender whose packets have all arrived or are lost and that has no credit left would wait until its receiver has
-  // nobody else to serve: it asks again.
+  // nobody else to serve: it asks again. So does one that recovers, whose packets may be lost without a timer.
   void ask_if_dry(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
     if (!grants() || !uet()->parameters().asks || own.unsent + own.lost == 0) return;
-    if (own.credit.bytes > 0 || own.bytes_under_way > 0) return;
+    if (own.credit.bytes > 0 || (own.bytes_under_way > 0 && !own.recovers)) return;
     const Time again = own.requested + hosting_.base_rtt;
     if (again <= now) request(number, flow, own, nic, now);
     arm(number, std::max(again, now + hosting_.base_rtt));
   }
 
-  // Asks the receiver for an ACK, and for credit; with a window at most once per RTT.
+  // Asks the receiver for an ACK, and for credit; with a window or credit by bytes at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    if (uet() && uet()->parameters().window && own.requested + hosting_.base_rtt > now) return;
+    const UetParameters& p = uet()->parameters();
+    if ((p.window || (p.credit && p.asks)) && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
+    if (p.asks && grants()) own.wanted = nic.wanted(number, false);
+    send_request(number, flow, own, ++own.requests, 0, now);
+  }
+
+  void send_request(std::uint32_t number, const Flow& flow, Sprayed& own, std::uint32_t request, std::uint8_t flags,
+                    Time now) {
+    Nic& nic = nic_of(number, 0);
     Packet packet = nic.control(number, flow, Kind::request, now);
-    packet.number = ++own.requests;
-    if (grants()) packet.extra = static_cast<std::uint64_t>(nic.wanted(number, !uet()->parameters().asks));
+    packet.flags |= flags;
+    packet.number = request;
+    packet.entropy = own.balancer.next(now);
+    packet.extra = static_cast<std::uint64_t>(own.wanted);
     nic.push_control(packet);
   }
 
@@ -198,7 +227,7 @@ class SelectiveHost {
       own.bytes_arrived += hosting_.bytes_of(flow, data.number);
       hosting_.progress = data.time;
       if (flow.expected == flow.packets && expected != flow.packets) {
-        own.granting.over = true;
+        own.granting.over = !uet() || uet()->parameters().asks;
         own.arrivals.release();
         marked_->forget(data.flow);
         if (!around_.settings.fct_at_ack) end(data.flow, flow, data.time);
@@ -211,15 +240,15 @@ class SelectiveHost {
                      static_cast<double>(own.bytes_since_ack) >= around_.settings.ack_bytes_every;
     if (own.arrivals.out_of_order() == 0)
       own.wants_ack = false;
-    else if (data.flags & wants_ack)
+    else if (fresh && data.flags & wants_ack)
       own.wants_ack = true;
     if (now)
-      acknowledge(data, flow, own);
+      acknowledge(data, fresh, flow, own);
     else
       around_.discard(data);
   }
 
-  void acknowledge(const Packet& data, const Flow& flow, Sprayed& own) {
+  void acknowledge(const Packet& data, bool fresh, const Flow& flow, Sprayed& own) {
     own.bytes_since_ack = 0;
     Packet ack = answer(data, Kind::ack, hosting_.ack_bytes);
     if (const Time within = hosting_.transport.marks_within(); within > 0 && data.marked) [[unlikely]]
@@ -230,7 +259,7 @@ class SelectiveHost {
     report.packet = data.number;
     report.bytes = own.bytes_arrived;
     report.out_of_order = own.arrivals.out_of_order();
-    const bool pointed = data.marked || data.flags & wants_ack;
+    const bool pointed = data.marked || (fresh && data.flags & wants_ack);
     report.base = pointed ? data.number : std::max(data.number > 63 ? data.number - 63 : 0, flow.expected + 1);
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
     if (around_.headers) [[unlikely]]
@@ -251,15 +280,9 @@ class SelectiveHost {
   void receive_trimmed(const Packet& trimmed) {
     Flow& flow = hosting_.flows[trimmed.flow];
     Sprayed& own = hosting_.sprayed[trimmed.flow];
+    if (own.arrivals.has(trimmed.number)) return acknowledge_bare(trimmed, no_packet, flow, own);
     if (grants()) want(trimmed, own);
-    Packet nack = answer(trimmed, Kind::nack, around_.settings.ack_bytes);
-    if (own.arrivals.has(trimmed.number)) {
-      nack.kind = Kind::ack;
-      Packet data = trimmed;
-      data.flags |= wants_ack;
-      return acknowledge_bare(data, no_packet, flow, own);
-    }
-    nic_of(trimmed.flow, 1).push_control(nack);
+    nic_of(trimmed.flow, 1).push_control(answer(trimmed, Kind::nack, around_.settings.ack_bytes));
   }
 
   // An ACK for what brought no telemetry.
@@ -278,7 +301,7 @@ class SelectiveHost {
   void receive_request(const Packet& packet) {
     Sprayed& own = hosting_.sprayed[packet.flow];
     const Flow& flow = hosting_.flows[packet.flow];
-    if (grants()) want(packet, own);
+    if (grants() && !(packet.flags & probes)) want(packet, own);
     Packet asks = packet;
     asks.number = flow.expected;
     acknowledge_bare(asks, a_request, flow, own, packet.number);
@@ -296,7 +319,9 @@ class SelectiveHost {
         [&](std::uint32_t flow, const Granting& granting) {
           Packet packet = nic.control(flow, hosting_.flows[flow], Kind::grant, now);
           packet.number = static_cast<std::uint32_t>(granting.granted);
-          packet.entropy = static_cast<std::uint8_t>(grants_++ % 128);
+          if (around_.settings.spraying != Spraying::flow)
+            packet.entropy =
+                static_cast<std::uint8_t>(grants_++ % static_cast<std::uint32_t>(around_.settings.entropies));
           nic.push_control(packet);
         });
   }
@@ -309,7 +334,7 @@ class SelectiveHost {
     if (flow.acked == flow.packets) return around_.discard(packet);
     const Report report = (*around_.reports)[packet.number];
     const Time now = packet.time;
-    own.credit.hear(grants() && !uet()->parameters().pulls);
+    own.credit.hear(ends_speculation());
     const Time rtt = round_trip(packet, report, own);
     const auto fresh = report.bytes - own.bytes_acked;
     if (fresh > 0) {
@@ -320,14 +345,16 @@ class SelectiveHost {
     own.balancer.hear(packet.entropy, packet.marked ? Echo::marked : Echo::good, now);
     if (uet())
       hosting_.uet->on_wire_ack(packet.flow, flow,
-                                {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0, rtt});
+                                {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0,
+                                 report.packet == a_request && rtt < own_base(packet.flow) ? -1 : rtt});
     else if (!(packet.flags & bare))
       tell(packet, report, flow, own);
     if (around_.settings.sleek) {
-      const bool overtook = report.packet == a_request && rtt >= 0 && rtt < own_base(packet.flow) + target(packet.flow);
+      const Time base = own_base(packet.flow);
+      const bool overtook =
+          report.packet == a_request && packet.flags & probes && rtt >= 0 && rtt < base + target(packet.flow);
       recover(packet.flow, flow, own, report, overtook, now);
-      own.probe_at =
-          now + (own.unsent + own.lost > 0 ? 3 * own_base(packet.flow) : own_base(packet.flow) + target(packet.flow));
+      own.probe_at = now + (own.unsent > 0 ? 3 * base : base + target(packet.flow));
     }
     around_.discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, own, now);
@@ -339,10 +366,12 @@ class SelectiveHost {
 
   // Of the packet that is answered, if it is clear which of its copies that was; below 0: it is not.
   static Time round_trip(const Packet& packet, const Report& report, Sprayed& own) {
+    if (report.packet == a_request && packet.flags & probes)
+      return report.request == own.probes ? packet.time - own.probed : -1;
     if (report.packet == a_request) return report.request == own.requests ? packet.time - own.requested : -1;
     if (!own.under_way.knows(report.packet)) return -1;
     const Sent& sent = own.under_way[report.packet];
-    if (sent.arrived || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
+    if (!sent.under_way || sent.times != (packet.flags & sent_again ? 2 : 1)) return -1;
     return packet.time - sent.at;
   }
 
@@ -390,12 +419,12 @@ class SelectiveHost {
     Flow& flow = hosting_.flows[nack.flow];
     Sprayed& own = hosting_.sprayed[nack.flow];
     ++hosting_.counts.nacks;
-    own.credit.hear(grants() && !uet()->parameters().pulls);
-    const bool last = nack.flags & at_last_hop;
-    own.balancer.hear(nack.entropy, !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good, nack.time);
     if (flow.acked == flow.packets || !own.under_way.knows(nack.number)) return;
     const Sent sent = own.under_way[nack.number];
     if (!sent.under_way) return;
+    own.credit.hear(ends_speculation());
+    const bool last = nack.flags & at_last_hop;
+    own.balancer.hear(nack.entropy, !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good, nack.time);
     if (uet())
       hosting_.uet->on_trim(nack.flow, flow, sent.bytes, nack.time - sent.at, last, own.bytes_under_way, nack.time);
     else
@@ -411,7 +440,7 @@ class SelectiveHost {
     Sprayed& own = hosting_.sprayed[grant.flow];
     if (flow.acked == flow.packets) return;
     Nic& nic = nic_of(grant.flow, 0);
-    own.credit.hear(!uet()->parameters().pulls);
+    own.credit.hear(ends_speculation());
     if (grant.number > own.credit.granted) {
       const double bytes = static_cast<double>(grant.number - own.credit.granted) * nic.granter().quantum();
       own.credit.bytes = std::min(own.credit.bytes + static_cast<std::int64_t>(bytes), own.credit.most);
@@ -420,28 +449,35 @@ class SelectiveHost {
     nic.ready(grant.flow, grant.time);
   }
 
-  // Without trimming, so many packets out of order mean that those before them are lost; so does a probe that
-  // overtakes them without queueing.
+  // SLEEK: without trimming, so many packets out of order mean that those before them are lost; so does a probe that
+  // overtakes them without queueing. Until all that were sent by then have arrived, an ACK has those of a window from
+  // the first that is missing sent again, each once.
   void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, bool overtaken, Time now) {
-    if (flow.acked >= own.recovers_until) own.recovers = false;
     const double full = hosting_.data_overhead + flow.payload;
-    const double window = uet()             ? static_cast<double>(uet()->window(number))
-                          : flow.window > 0 ? flow.window * full / flow.payload
-                                            : static_cast<double>(own.bytes_under_way);
+    const double own_window = uet()             ? static_cast<double>(uet()->window(number))
+                              : flow.window > 0 ? flow.usable_window() * full / flow.payload
+                                                : static_cast<double>(own.bytes_under_way);
+    const double window = std::max(own_window, full);
     const double most = uet() ? static_cast<double>(uet()->most(number)) : 1.5 * window;
-    const double far = std::max(5.0, std::min(1.5 * window, most) / flow.payload);
-    if (!overtaken && (own.recovers || report.out_of_order < far)) return;
-    own.recovers = true;
-    own.recovers_until = own.under_way.end();
-    auto left = static_cast<std::int64_t>(window);
-    for (std::uint32_t i = flow.acked; i < own.recovers_until && left > 0; ++i) {
+    const double far = std::max(5.0, std::floor(std::min(1.5 * window, most) / flow.payload));
+    if (overtaken) own.recovered = flow.acked;
+    if (flow.acked >= own.recovers_until) own.recovers = false;
+    const bool begins = overtaken || (!own.recovers && report.out_of_order >= far && !own.under_way.lost_any());
+    if (begins) {
+      own.recovers = true;
+      own.recovers_until = own.under_way.end();
+    }
+    if (!own.recovers) return;
+    const std::uint32_t end =
+        std::min(own.recovers_until, flow.acked + static_cast<std::uint32_t>(window / flow.payload));
+    for (std::uint32_t i = std::max(flow.acked, own.recovered); i < end; ++i) {
       const Sent& sent = own.under_way[i];
       if (!sent.under_way) continue;
-      left -= sent.bytes;
       own.bytes_under_way -= sent.bytes;
       own.lose(i);
+      own.recovered = i + 1;
     }
-    if (!uet()) hosting_.transport.lose(number, flow, false, now);
+    if (begins && !uet()) hosting_.transport.lose(number, flow, false, now);
   }
 
   Time own_base(std::uint32_t number) const {

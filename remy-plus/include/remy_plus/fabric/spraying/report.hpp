@@ -16,7 +16,7 @@ struct Report {
   std::uint32_t out_of_order = 0;  // packets beyond `expected` that have arrived
   std::uint64_t map = 0;           // a bit for each of the 64 packets from `base` on
   std::int64_t bytes = 0;          // on the wire, headers apart, that have arrived so far
-  std::uint32_t request = 0;       // number of the request that is answered
+  std::uint32_t request = 0;       // number of the request or probe that is answered
 };
 
 using Reports = Pool<Report>;

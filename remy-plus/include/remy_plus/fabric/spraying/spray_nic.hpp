@@ -91,9 +91,12 @@ class SprayNic : public LinkEnd<several> {
              hosting_.uet->window(number);
     }
     if (flow.window == 0 || own.bytes_under_way <= 0 || (own.recovers && again)) return true;
-    const double window = flow.window_by_rate ? flow.window * flow.gbps / flow.line_gbps : flow.window;
-    return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + hosting_.data_overhead);
+    return static_cast<double>(own.bytes_under_way) * flow.payload <
+           flow.usable_window() * (flow.payload + hosting_.data_overhead);
   }
+
+  // Whether it would send what is ready now at once.
+  bool idle(Time now) const { return port_.free_at <= now && !anything_waits(); }
 
   // Quanta of credit that a flow would have in all; `shared`: its part, beside the flows that wait here.
   std::int64_t wanted(std::uint32_t number, bool shared) const {
@@ -103,9 +106,8 @@ class SprayNic : public LinkEnd<several> {
     std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
     if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
     bytes -= own.credit.bytes;
-    if (own.credit.speculating && own.unsent + own.lost > 0) bytes = std::max<std::int64_t>(bytes, full);
-    const std::size_t waiting = turns_[several ? flow.priority : 0].size();
-    if (shared && waiting > 1) bytes /= static_cast<std::int64_t>(waiting);
+    if (own.credit.speculating && own.unsent > 0) bytes = std::max<std::int64_t>(bytes, full);
+    if (shared) bytes /= static_cast<std::int64_t>(turns_[several ? flow.priority : 0].size()) + 1;
     return own.credit.granted + static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / granter_.quantum()));
   }
 
@@ -114,7 +116,7 @@ class SprayNic : public LinkEnd<several> {
   using typename Base::Own;
   using Due = std::pair<Time, std::uint32_t>;
 
-  static constexpr int controls_in_a_row = 10;  // while data wait
+  static constexpr int turns_while_both_wait = 11;  // of which data have one, and control packets the others
 
   void take_turn(std::uint32_t number, Sprayed& own) {
     own.in_turn = true;
@@ -141,14 +143,11 @@ class SprayNic : public LinkEnd<several> {
 
   bool send(Lane& lane, Ring<std::uint32_t>& turns, Time now) {
     const bool control = !lane.queue.empty();
-    if (!control || controls_ >= controls_in_a_row) {
-      if (send_data(turns, now)) {
-        controls_ = 0;
-        return true;
-      }
+    if (control && !turns.empty()) turn_ = (turn_ + 1) % turns_while_both_wait;
+    if (!control || (turn_ == 0 && !turns.empty())) {
+      if (send_data(turns, now)) return true;
       if (!control) return false;
     }
-    if (!turns.empty()) ++controls_;
     send_control(lane, now);
     return true;
   }
@@ -200,7 +199,7 @@ class SprayNic : public LinkEnd<several> {
           (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
       packet.flags |= bare;
-      if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number, true));
+      if (grants) packet.extra = static_cast<std::uint64_t>(own.wanted = wanted(number, true));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (around_.headers) [[unlikely]]
@@ -217,7 +216,7 @@ class SprayNic : public LinkEnd<several> {
   std::vector<Ring<std::uint32_t>> turns_;  // flows of every class that may send
   std::priority_queue<Due, std::vector<Due>, std::greater<>> paced_;
   Granter granter_;
-  int controls_ = 0;
+  int turn_ = 0;
 };
 
 }  // namespace remy_plus::fabric

@@ -22,11 +22,13 @@ struct Sprayed {
   std::int64_t lost = 0;    // and that are to be sent again
   std::int64_t bytes_under_way = 0;
   std::int64_t bytes_acked = 0;
-  Time timeout = 0;  // since a packet was sent; 0: none
-  Time requested = -never / 2;
-  std::uint32_t requests = 0;  // so far; the last one was sent then
+  Time timeout = 0;         // since a packet was sent; 0: none
+  std::int64_t wanted = 0;  // quanta of credit in all, as the last data packet had it
+  Time requested = -never / 2, probed = 0;
+  std::uint32_t requests = 0, probes = 0;  // so far; the last ones were sent then
   Time probe_at = never;
   std::uint32_t recovers_until = 0;  // packet
+  std::uint32_t recovered = 0;       // packets before it are not taken for lost by others out of order
   bool recovers = false;
   bool in_turn = false;  // at its NIC
   Time paced = never;    // when its NIC looks at it again

@@ -74,6 +74,9 @@ class UnderWay {
     return false;
   }
 
+  // No longer looks for what oldest() found, unless it is sent again.
+  void pass_oldest() { order_.pop(); }
+
   void release() {
     sent_ = std::vector<Sent>(1);
     order_ = {};

@@ -34,8 +34,10 @@ struct UetParameters {
   double quantum_bytes = 256;  // of credit
   int grant_quanta = 64;       // at most in a grant
   double credit_rate = 0.99;   // of the receiver's link
-  bool asks = true;            // senders that wait for credit with nothing under way ask for it again
-  bool pulls = false;          // NDP: one packet for each that arrives
+  // Senders that wait for credit with nothing under way ask for it again, and receivers forget flows that have ended;
+  // else, as in uet-htsim, requests ask for what the last packet did.
+  bool asks = true;
+  bool pulls = false;  // NDP: one packet for each that arrives
 
   // Losses.
   double timeout_us = 15;     // since a packet was sent, and
