@@ -11,6 +11,7 @@ SCHEMAS = Path(__file__).resolve().parents[1] / "reference" / "schemas"
 PLACES = {
     "campaign": "configuration.md#campaigns",
     "networks": "configuration.md#network-spaces",
+    "spaces": "configuration.md#several-spaces",
     "network-list": "configuration.md#lists-of-networks",
     "scenario": "configuration.md#fabric-scenarios",
     "flow-sizes": "configuration.md#flow-sizes",
@@ -26,6 +27,7 @@ PLACES = {
 
 ROOTS = {
     "NetworkSpace": "networks",
+    "NetworkSpaces": "spaces",
     "FabricScenario": "scenario",
     "SignalSet": "signal-set",
     "Header": "header",

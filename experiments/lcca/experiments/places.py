@@ -1,8 +1,8 @@
 """Places as a command line or a Python call names them, and the contenders that meet there.
 
-A place is a network space, a list of networks, a fabric scenario or a benchmark: a YAML file with one, a benchmark's
-name, or what such a file holds. `meet` reads it and the contenders and returns numbered trials and policies that are
-ready to run: all that an `Experiment` needs, whatever simulates it.
+A place is a network space or several, a list of networks, a fabric scenario or a benchmark: a YAML file with one, a
+benchmark's name, or what such a file holds. `meet` reads it and the contenders and returns numbered trials and policies
+that are ready to run: all that an `Experiment` needs, whatever simulates it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from lcca.evaluation.bench.benchmark import Benchmark, benchmark, packaged_bench
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks, ListedNetwork, ListedNetworks, NetworkSpace
+from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.place import Execution
@@ -35,18 +36,19 @@ from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
-from lcca.inputs.validation import apply_overrides, read_document, validate, validate_list
+from lcca.inputs.validation import apply_overrides, read_document, read_with_files, validate, validate_list
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve, shared_model
 
-Space: TypeAlias = NetworkSpace | ListedNetworks | FabricSpace | Benchmark
+Space: TypeAlias = DrawnNetworks | ListedNetworks | FabricSpace | Benchmark
 On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
 
 FIRST_LOOK: int = Rule.model_fields["first_look"].default
 PLACES: dict[str, type[Model]] = {
     "networks": NetworkSpace,
+    "spaces": NetworkSpaces,
     "network-list": ListedNetworks,
     "scenario": FabricScenario,
     "benchmark": Benchmark,
@@ -170,7 +172,7 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
         text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
         raise InputError(f"{on}: {text}")
     model = PLACES[kind or _nearest(keys)]
-    return _as_space(validate(read_document(on, overrides), model))
+    return _as_space(validate(read_with_files(on, model, overrides), model))
 
 
 def _as_space(place: Any) -> Space:
@@ -193,7 +195,7 @@ def _nearest(keys: set[str]) -> str:
 
 
 def _on_networks(
-    names: Sequence[str], space: NetworkSpace | ListedNetworks, word: str | None, options: Options
+    names: Sequence[str], space: DrawnNetworks | ListedNetworks, word: str | None, options: Options
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
     require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -237,7 +237,8 @@ def _named_file(document: Document, keys: Keys, path: Path) -> bytes:
 def with_files(document: Document, model: Any) -> Document:
     """Resolve the names of files in a document that is to become a model: the types of its keys tell where they are.
 
-    A text that stands for a model `from_file` is replaced by the content of the file. Where a `FileOrName` is, the name
+    A text that stands for a model `from_file` is replaced by the content of the file, which may be a list where one may
+    be written in its place. Where a `FileOrName` is, the name
     of a file beside the file that says it, or in an override in the working folder, becomes absolute. Any other text
     stays as it is: the name of something packaged, or of a file seen from the working folder.
 
@@ -262,7 +263,8 @@ def _resolved(document: Document, at: Keys, forms: _Forms) -> Document:
                 document = with_value(document, keys, placed, {(): document.place(keys)})
         elif any(getattr(form, "from_file", False) for form, _ in there):
             path = beside(document, keys, text)
-            inner = _document_of(_named_file(document, keys, path), path)
+            origins: list[Any] = [get_origin(form) for form, _ in there]
+            inner = _document_of(_named_file(document, keys, path), path, "either" if tuple in origins else "mapping")
             document = _resolved(with_value(document, keys, inner.data, inner.places), keys, there)
     return document
 

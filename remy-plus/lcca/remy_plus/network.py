@@ -45,7 +45,7 @@ class Network:
     """One bottleneck link and the senders that share it.
 
     Attributes:
-        id: number of the network within its space; part of the key of every random draw.
+        id: number of the network within its place.
         link_rate: packets/µs.
         rtt: propagation round-trip time in µs, without queueing and service.
         senders: how many senders share the link.
@@ -59,6 +59,7 @@ class Network:
             infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
         topology: the links around it; anything but a plain dumbbell repeats the bottleneck or adds senders.
         packet_bytes: of a data packet: what utilities by size count by. No trial depends on it.
+        stream: part of the key of every random draw; the `id` unless it is given.
 
     Raises:
         InputError: naming every field that is out of bounds.
@@ -76,13 +77,19 @@ class Network:
     open_flows: OpenFlows | None = None
     topology: Topology = DUMBBELL
     packet_bytes: float = PACKET_BYTES
+    stream: int | None = None
+
+    @property
+    def drawn_by(self) -> int:
+        """The number that random draws go by."""
+        return self.id if self.stream is None else self.stream
 
     def __post_init__(self) -> None:
         """Check every field at once."""
         problems = [
             f"{field.name} {problem}"
             for field in fields(self)
-            if field.name not in ("open_flows", "topology")
+            if field.name not in ("open_flows", "topology", "stream")
             and (problem := field_problem(field.name, getattr(self, field.name)))
         ]
         if self.open_flows is not None and (self.senders, self.loss, self.buffer) != (1, 0, math.inf):
@@ -169,7 +176,7 @@ def compile_network(network: Network) -> _core.Network:
     """Return the engine's form of a network; one with a layout is simulated link by link."""
     topology = network.topology
     return _core.Network(
-        id=network.id,
+        id=network.drawn_by,
         link_rate=network.link_rate,
         rtt=network.rtt,
         senders=network.senders,

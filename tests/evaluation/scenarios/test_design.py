@@ -46,7 +46,7 @@ def test_a_block_has_whole_strata(levels: int, size: int) -> None:
 def test_every_block_has_every_number_of_senders_once_in_its_own_order(space: NetworkSpace) -> None:
     drawn = [n.senders for n in space.draw(4, 6 * space.block)]
     blocks = [tuple(drawn[i : i + space.block]) for i in range(0, len(drawn), space.block)]
-    assert all(sorted(block) == space.senders.levels() for block in blocks)
+    assert all(sorted(block) == space.senders.values() for block in blocks)
     assert len(set(blocks)) == len(blocks)
 
 
@@ -61,7 +61,7 @@ def test_few_strata_occur_equally_often_and_many_in_groups() -> None:
 def test_another_parameter_may_be_stratified() -> None:
     space = changed(strata="mean_on")
     assert space.block == 19
-    assert sorted(n.mean_on for n in space.draw(1, 19)) == space.mean_on.levels()
+    assert sorted(n.mean_on for n in space.draw(1, 19)) == space.mean_on.values()
     assert changed(senders=4).block == 16 and changed(senders=4, strata="buffer").block == 21
 
 
@@ -72,7 +72,7 @@ def test_every_place_of_a_block_is_uniform(space: NetworkSpace) -> None:
     for place in (0, space.block - 1):
         drawn = every[place :: space.block]
         for name in space.varying():
-            levels = getattr(space, name).levels()
+            levels = getattr(space, name).values()
             counts = Counter(float(getattr(n, name)) for n in drawn)
             assert stats.chisquare([counts[float(level)] for level in levels]).pvalue > 1e-4
 

@@ -53,15 +53,30 @@ def shipped(name: str) -> NetworkSpace:
     ],
 )
 def test_levels(low: float, high: float, step: float, levels: list[float]) -> None:
-    assert Range(min=low, max=high, step=step).levels() == pytest.approx(levels)
+    assert Range(min=low, max=high, step=step).values() == pytest.approx(levels)
+
+
+def test_levels_by_factors() -> None:
+    """A log-uniform range: equal factors (to the six digits that levels keep), the ends exact, as many as asked for."""
+    found = Range(min=0.03, max=30, levels=31).values()
+    assert (len(found), found[0], found[10], found[-1]) == (31, 0.03, 0.3, 30)
+    assert np.diff(np.log(found)) == pytest.approx(np.log(10) / 10, rel=1e-4)
+    assert space(link_rate={"min": 1, "max": 64, "levels": 7}).levels_of("link_rate") == [1, 2, 4, 8, 16, 32, 64]
+    assert space(senders={"min": 1, "max": 8, "levels": 5}).levels_of("senders") == [1, 2, 3, 5, 8]  # 8^(i/4), whole
+
+
+def test_a_parameter_by_factors_is_log_uniform() -> None:
+    drawn = space(link_rate={"min": 0.1, "max": 100, "levels": 1001}, duration=10_000).draw(1, 1600)
+    logs = [math.log(network.link_rate / 0.1) / math.log(1000) for network in drawn]
+    assert stats.kstest(logs, "uniform").statistic < 0.015  # of independent draws 0.022 in the mean
 
 
 def test_shipped_spaces_are_table_1() -> None:
     default, high = shipped("default"), shipped("high-senders")
     assert default.size == 1_755_600  # the paper: about 1.75 million
-    assert (default.switched, default.duration, default.loss.levels()) == ("time", 10_000, [0.001])
+    assert (default.switched, default.duration, default.loss.values()) == ("time", 10_000, [0.001])
     assert default.varying() == ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off")
-    assert high.switched == "bytes" and high.senders.levels()[-1] == 64 and high.loss.levels() == [1e-6]
+    assert high.switched == "bytes" and high.senders.values()[-1] == 64 and high.loss.values() == [1e-6]
     assert high.size == 5 * 11 * 25 * 100
 
 
@@ -126,6 +141,8 @@ def test_links_lose_nothing_where_nothing_is_said() -> None:
         ({"rtt": "x"}, "rtt", "must be a number, found 'x'"),
         ({"rtt": True}, "rtt", "must be a number or a range"),
         ({"rtt": {"min": 0, "max": 1, "step": 1e-12}}, "rtt", "at most 1000000 levels"),
+        ({"rtt": {"min": 0, "max": 9, "levels": 3}}, "rtt", "levels need 0 < min < max"),
+        ({"rtt": {"min": 1, "max": 9, "levels": 3, "step": 1}}, "rtt", "no step beside them"),
         ({"switched": "byte"}, "switched", "'time' or 'bytes'"),
         ({"rttt": 1}, "rttt", "not permitted"),
         ({"duration": 20}, "", "nothing would arrive"),
@@ -146,7 +163,8 @@ def test_every_problem_is_reported_at_once() -> None:
 
 
 def test_space_survives_json() -> None:
-    for each in (shipped("default"), shipped("high-senders"), space(buffer="inf"), space(buffer=math.inf)):
+    for each in (shipped("default"), shipped("high-senders"), space(buffer="inf"), space(buffer=math.inf),
+                 space(rtt={"min": 2, "max": 20, "levels": 3})):  # fmt: skip
         assert NetworkSpace.model_validate_json(each.model_dump_json()) == each
     assert space(buffer="inf").model_dump()["buffer"] == "inf"
     assert space(buffer="inf").draw(1, 1)[0].buffer == math.inf

@@ -24,7 +24,7 @@ from lcca.inputs.model import Model
 
 if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
     from lcca.evaluation.fabric.space import FabricSpace
-    from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.evaluation.scenarios.networks import DrawnNetworks
     from lcca.evaluation.trials.blocks import InBlocks
     from lcca.evaluation.trials.utility import Utility
     from lcca.remy_plus.core.stamping import Stamping
@@ -67,7 +67,7 @@ class Task:
 
     identity: str
     signals: tuple[str, ...]
-    space: NetworkSpace | FabricSpace
+    space: DrawnNetworks | FabricSpace
     utility: Utility
     seed: int
     header: Stamping | None = None
@@ -75,15 +75,15 @@ class Task:
     rivals: tuple[Policy, ...] = ()
 
     @property
-    def networks(self) -> NetworkSpace:
-        """The space of networks, for trainers that learn on networks alone.
+    def networks(self) -> DrawnNetworks:
+        """The space of networks, or several, for trainers that learn on networks alone.
 
         Raises:
             InputError: it is a fabric.
         """
-        from lcca.evaluation.scenarios.networks import NetworkSpace
+        from lcca.evaluation.scenarios.networks import DrawnNetworks
 
-        if not isinstance(self.space, NetworkSpace):
+        if not isinstance(self.space, DrawnNetworks):
             raise InputError("networks: this trainer does not learn on fabrics; use trainer.kind law or rplus")
         return self.space
 

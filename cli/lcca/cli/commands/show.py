@@ -15,6 +15,7 @@ from lcca.cli.options.common import add_json, print_json
 from lcca.inputs.errors import require, visible
 
 if TYPE_CHECKING:
+    from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.remy_plus.switches.knobs import Knob
     from lcca.signal_sets.registry import Signal
 
@@ -217,15 +218,31 @@ def _with_knobs(options: argparse.Namespace, kinds: Mapping[str, _Kind], own: Ca
 
 
 def _networks(options: argparse.Namespace) -> int:
-    """A network space, with the number of its networks."""
-    from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
-    from lcca.experiments.schemas.kinds import read_kind
+    """A network space, with the number of its networks, or several."""
+    from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.evaluation.scenarios.spaces import NetworkSpaces
+    from lcca.experiments.places import space_of
 
-    space = read_kind(options.name, NetworkSpace)
-    content = space.model_dump(mode="json")
+    found = space_of(options.name)
+    require(isinstance(found, NetworkSpace | NetworkSpaces), f"{options.name}: this is no network space")
     if options.json:
-        print_json(content | {"size": space.size})
+        size = {"size": found.size} if isinstance(found, NetworkSpace) else {}
+        print_json(found.model_dump(mode="json") | size)
         return 0
+    for part in found.parts if isinstance(found, NetworkSpaces) else ():
+        listed = "" if isinstance(part.source, NetworkSpace) else f": a list of {len(part.source):,} networks"
+        print(f"{part.title}, weight {part.weight}{listed}")
+        if isinstance(part.source, NetworkSpace):
+            _print_space(part.source)
+    if isinstance(found, NetworkSpace):
+        _print_space(found)
+    return 0
+
+
+def _print_space(space: NetworkSpace) -> None:
+    from lcca.evaluation.scenarios.networks import PARAMETERS
+
+    content = space.model_dump(mode="json")
     size = space.packet_bytes
     units = {name: "µs" for name in ("rtt", "mean_on", "mean_off")} | {"link_rate": "packets/µs", "buffer": "packets"}
     if space.switched == "bytes":
@@ -234,7 +251,6 @@ def _networks(options: argparse.Namespace) -> int:
         print(f"{name:10} {_levels(content[name])} {units.get(name, '')}".rstrip() + _in_bytes(name, content, size))
     print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs")
     print(f"{'topology':10} {space.topology}\n{space.size:,} networks; in brackets for packets of {size:,} bytes")
-    return 0
 
 
 def _in_bytes(name: str, content: dict[str, Any], packet_bytes: int) -> str:
@@ -244,14 +260,17 @@ def _in_bytes(name: str, content: dict[str, Any], packet_bytes: int) -> str:
     if name not in factors or isinstance(value, str):
         return ""
     factor, unit = factors[name]
-    scaled = {k: v * factor for k, v in value.items()} if isinstance(value, dict) else value * factor
+    scaled = (
+        {k: v if k == "levels" else v * factor for k, v in value.items()} if isinstance(value, dict) else value * factor
+    )
     return f" ({_levels(scaled)} {unit})"
 
 
 def _levels(content: Any) -> str:
     if not isinstance(content, dict):
         return f"{content:g}" if isinstance(content, float) else str(content)
-    return f"{content['min']:g} to {content['max']:g} by {content['step']:g}"
+    spaced = f"by {content['step']:g}" if "step" in content else f"in {content['levels']:,} levels by factors"
+    return f"{content['min']:g} to {content['max']:g} {spaced}"
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from lcca.evaluation.bounds.bottleneck import bottleneck
 from lcca.evaluation.bounds.ideals import IDEALS, bounded_utility
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks, NetworkSpace
+from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Model
@@ -43,19 +44,25 @@ def ideal_summary(scores: pd.DataFrame, block: int = 1) -> dict[str, Any]:
     return found | {"gap_bits": finite(float(scores["gap_bits"].max()))}
 
 
-def population_fair_bits(space: NetworkSpace, utility: Utility) -> float | None:
+def population_fair_bits(space: DrawnNetworks, utility: Utility) -> float | None:
     """Return the mean score of the fair share over all networks of a space of time-switched senders, in bits.
 
     In closed form: each sender gets link_rate·(1 − loss) of its share of time, and packets take rtt + 1/link_rate. None
-    for byte-switched senders, where the share depends on how long flows take.
+    for byte-switched senders, where the share depends on how long flows take, and for lists among several spaces.
     """
     wanted = bounded_utility(utility)
-    if space.switched != "time":
+    if isinstance(space, NetworkSpaces):
+        sources = [each.source for each in space.parts]
+        parts = [population_fair_bits(each, utility) if isinstance(each, NetworkSpace) else None for each in sources]
+        known = [bits for bits in parts if bits is not None]
+        weights = [each.weight for each in space.parts]
+        return float(np.average(known, weights=weights)) if len(known) == len(weights) else None
+    if not isinstance(space, NetworkSpace) or space.switched != "time":
         return None
     names = ("link_rate", "rtt", "loss") + (() if space.topology.plain else ("senders",))
     scores = []
-    for levels in product(*(getattr(space, name).levels() for name in names)):
-        drawn = dict(zip(names, levels, strict=True))
+    for levels in product(*(space.levels_of(name) for name in names)):
+        drawn: dict[str, Any] = dict(zip(names, levels, strict=True))
         senders = int(drawn.pop("senders", 1))
         network = Network(0, senders=senders, buffer=1, mean_on=1, mean_off=1, topology=space.topology, **drawn)
         link = bottleneck(network, Model().ack_size)

@@ -125,6 +125,15 @@ def _hash(key: str) -> int:
     return int.from_bytes(blake2b(key.encode(), digest_size=8, person=b"lcca-networks").digest(), "big")
 
 
+def passes(seed: int, block: str, count: int, length: int) -> list[int]:
+    """Return which entries of a list the networks of a block are: all of them in turn, each time in another order.
+
+    An entry is met ⌊count / length⌋ times, or once more by chance: all are equally likely, and blocks are independent.
+    """
+    orders = (_shuffled(length, f"{seed}/block {block}/pass {first}") for first in range(0, count, length))
+    return [entry for order in orders for entry in order][:count]
+
+
 def _shuffled(count: int, key: str) -> list[int]:
     """Return 0 … count − 1 in a random order (Fisher & Yates)."""
     order = list(range(count))

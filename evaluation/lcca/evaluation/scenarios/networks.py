@@ -7,8 +7,9 @@ two spaces that share a parameter's range and the size of blocks share its value
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -34,6 +35,9 @@ from lcca.remy_plus.topology import DUMBBELL, Topology
 
 Parameter = Literal["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss"]
 PARAMETERS: tuple[Parameter, ...] = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
+WHOLE = ("senders", "buffer")
+"""Parameters that are whole numbers."""
+
 MOST_LEVELS = 1_000_000
 GRID_TOLERANCE = 1e-9  # of a step: 2 to 4 by 0.1 has 21 levels in spite of rounding
 
@@ -43,17 +47,20 @@ _OR_TEXT = WithJsonSchema({"type": ["number", "string"]}, mode="validation")
 
 
 class Range(Model):
-    """Equally spaced levels from min to at most max; a plain number stands for a range of one level.
+    """Levels from min to max, by steps or by factors; a plain number stands for a range of one level.
 
     Attributes:
         min: first level.
         max: the levels end here, or one part of a step before.
         step: distance between levels; may be left out where min equals max.
+        levels: in place of `step`: so many levels with equal factors between them (six digits), so that the parameter
+            is log-uniform; of senders and buffers rounded to whole numbers.
     """
 
     min: Annotated[float, Field(allow_inf_nan=True), _OR_TEXT]
     max: Annotated[float, Field(allow_inf_nan=True), _OR_TEXT]
     step: Annotated[float, _OR_TEXT] = 0.0
+    levels: Annotated[int, Field(ge=2, le=MOST_LEVELS)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -70,33 +77,41 @@ class Range(Model):
             raise ValueError("min and max must be numbers, got NaN")
         if self.min > self.max:
             raise ValueError(f"min must not exceed max, got {self.min:g} > {self.max:g}")
-        if self.min < self.max and self.step <= 0:
+        if self.levels is not None and (self.step or not 0 < self.min < self.max):
+            raise ValueError("levels need 0 < min < max, and no step beside them")
+        if self.min < self.max and self.levels is None and self.step <= 0:
             raise ValueError(f"step must be > 0 where min < max, got {self.step:g}")
         if self.min < self.max and not (math.isfinite(self.min) and math.isfinite(self.max)):
             raise ValueError("a range with several levels must be finite")
-        if self.min < self.max and (self.max - self.min) / self.step > MOST_LEVELS:
+        if self.step and (self.max - self.min) / self.step > MOST_LEVELS:
             raise ValueError(f"at most {MOST_LEVELS} levels, use a larger step than {self.step:g}")
         return self
 
     @model_serializer
-    def _to_number(self) -> dict[str, float] | float | str:
+    def _to_number(self) -> dict[str, float | int] | float | str:
         if self.min < self.max:
-            return {"min": self.min, "max": self.max, "step": self.step}
+            spaced: dict[str, float | int] = {"step": self.step} if self.levels is None else {"levels": self.levels}
+            return {"min": self.min, "max": self.max, **spaced}
         return self.min if math.isfinite(self.min) else "inf"
 
-    def levels(self) -> list[float]:
-        """Return every level, in order."""
+    def values(self, whole: bool = False) -> list[float]:
+        """Return every level, in order; those by factors as `whole` numbers if wanted, of which some may be equal."""
         if self.min == self.max:
             return [self.min]
-        count = math.floor((self.max - self.min) / self.step + GRID_TOLERANCE) + 1
-        return [self.min + i * self.step for i in range(count)]
+        if self.levels is None:
+            count = math.floor((self.max - self.min) / self.step + GRID_TOLERANCE) + 1
+            return [self.min + i * self.step for i in range(count)]
+        steps, ratio = self.levels - 1, self.max / self.min
+        between = (float(f"{self.min * ratio ** (i / steps):.6g}") for i in range(1, steps))  # the same on any machine
+        found = [self.min, *between, self.max]
+        return [float(round(each)) for each in found] if whole else found
 
 
 def _checked(name: str) -> AfterValidator:
     """Return a validator that holds a number, or the ends and levels of a range, to the network's rule."""
 
     def check(value: Any) -> Any:
-        levels = value.levels() if isinstance(value, Range) else [value]
+        levels = value.values(name in WHOLE) if isinstance(value, Range) else [value]
         words = "every level " if isinstance(value, Range) else ""
         for level in (levels[0], levels[-1], *levels):
             if problem := field_problem(name, level):
@@ -146,7 +161,12 @@ class _InPackets(Model):
         return super().unit_of(name, data)
 
 
-def _require_arrivals(duration: float, rtt: float, link_rate: float, hops: int) -> None:
+def require_arrivals(duration: float, rtt: float, link_rate: float, hops: int) -> None:
+    """Check that something arrives in a trial.
+
+    Raises:
+        ValueError: it ends before.
+    """
     slowest = rtt + hops / link_rate
     if duration <= slowest:
         raise ValueError(
@@ -176,6 +196,10 @@ class OfNetworks(Model):
         """See `Place.utility`."""
         return utility(name)
 
+    def stratum(self, number: int) -> str:
+        """See `Networks.stratum`."""
+        return ""
+
     def trials(
         self: Networks,
         seed: int,
@@ -189,7 +213,67 @@ class OfNetworks(Model):
         return NetworkTrials(simulator, self, seed, seeds or [seed], utility, keep_delays)
 
 
-class NetworkSpace(_InPackets, OfNetworks):
+class DrawnNetworks(OfNetworks, ABC):
+    """Networks that are drawn without end, in blocks."""
+
+    length: ClassVar[None] = None
+
+    if TYPE_CHECKING:  # keys of one space, and what several have in common
+
+        @property
+        def duration(self) -> float:
+            """Of a trial, µs."""
+
+        @property
+        def topology(self) -> object:
+            """Of the networks; its text names it."""
+
+    @property
+    @abstractmethod
+    def block(self) -> int:
+        """How many networks a block has."""
+
+    def whole(self, count: int) -> int:
+        """Return a number of networks rounded up to whole blocks; less than a block stays as it is."""
+        return count if count < self.block else -(-count // self.block) * self.block
+
+    @abstractmethod
+    def packet_of(self, said: int) -> int:
+        """Return the bytes of a data packet without headers.
+
+        Raises:
+            ValueError: a user said something else.
+        """
+
+    def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
+        """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.
+
+        Network i belongs to block i // `block`. Blocks are independent; within one, networks are stratified. A part of
+        a block is a random part.
+
+        Args:
+            seed: of the sample; different seeds give unrelated samples.
+            count: how many.
+            first_id: number of the first. A network depends on its own number, not on the others'.
+        """
+        size, end = self.block, first_id + count
+        blocks = range(first_id // size, -(-end // size))
+        return [network for b in blocks for network in self._block(seed, b) if first_id <= network.id < end]
+
+    @abstractmethod
+    def _block(self, seed: int, number: int) -> list[Network]:
+        """Return the networks of a block."""
+
+    @abstractmethod
+    def changed(self, keys: Mapping[str, Any]) -> Self:
+        """Return it with other values of these keys of a space, in all of its networks.
+
+        Raises:
+            ValueError: they cannot be.
+        """
+
+
+class NetworkSpace(_InPackets, DrawnNetworks):
     """A space of networks: each parameter a range or a plain number, all levels equally likely.
 
     Attributes:
@@ -235,15 +319,13 @@ class NetworkSpace(_InPackets, OfNetworks):
 
     @model_validator(mode="after")
     def _long_enough(self) -> "NetworkSpace":
-        _require_arrivals(self.duration, self.rtt.max, self.link_rate.min, self.topology.hops(int(self.senders.max)))
+        require_arrivals(self.duration, self.rtt.max, self.link_rate.min, self.topology.hops(int(self.senders.max)))
         return self
-
-    length: ClassVar[None] = None
 
     @property
     def size(self) -> int:
         """How many different networks the space holds."""
-        return math.prod(len(self._range(name).levels()) for name in PARAMETERS)
+        return math.prod(len(self.levels_of(name)) for name in PARAMETERS)
 
     def varying(self) -> tuple[str, ...]:
         """Return the parameters that have more than one level."""
@@ -251,51 +333,31 @@ class NetworkSpace(_InPackets, OfNetworks):
 
     def levels(self) -> dict[str, list[float]]:
         """Return the levels of the parameters that have more than one, by name."""
-        return {name: levels for name in PARAMETERS if len(levels := self._range(name).levels()) > 1}
+        return {name: levels for name in PARAMETERS if len(levels := self.levels_of(name)) > 1}
 
     def network(self, id: int, values: Mapping[str, float]) -> Network:
         """Return the network with this number that has these values of the parameters that vary."""
         alike: dict[str, Any] = {name: getattr(self, name) for name in ("switched", "topology", "packet_bytes")}
-        drawn: dict[str, Any] = {name: self._range(name).min for name in PARAMETERS} | dict(values)
+        drawn: dict[str, Any] = {name: self.levels_of(name)[0] for name in PARAMETERS} | dict(values)
         return Network(id, **alike, **(drawn | {"senders": int(drawn["senders"])}))
 
     @property
     def block(self) -> int:
         """How many networks a block has: each level of the stratified parameter equally often."""
-        return block_size(len(self._range(self.strata or "senders").levels()))
+        return block_size(len(self.levels_of(self.strata or "senders")))
 
-    def whole(self, count: int) -> int:
-        """Return a number of networks rounded up to whole blocks; less than a block stays as it is."""
-        return count if count < self.block else -(-count // self.block) * self.block
+    def levels_of(self, name: str) -> list[float]:
+        """Return every level of a parameter, in order."""
+        value: Range = getattr(self, name)
+        return value.values(name in WHOLE)
 
     def packet_of(self, said: int) -> int:
-        """Return the bytes of a data packet without headers.
+        """See `DrawnNetworks.packet_of`."""
+        return one_packet(said, self.packet_bytes)
 
-        Raises:
-            ValueError: a user said something else.
-        """
-        if said != self.packet_bytes:
-            raise ValueError(f"must be that of networks ({self.packet_bytes}), got {said}; say it once")
-        return said
-
-    def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
-        """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.
-
-        Network i belongs to block i // `block`. Blocks are independent; within one, networks are stratified. A part of
-        a block is a random part.
-
-        Args:
-            seed: of the sample; different seeds give unrelated samples.
-            count: how many.
-            first_id: number of the first. A network depends on its own number, not on the others'.
-        """
-        size, end = self.block, first_id + count
-        blocks = range(first_id // size, -(-end // size))
-        return [network for b in blocks for network in self._block(seed, b) if first_id <= network.id < end]
-
-    def _range(self, name: str) -> Range:
-        value: Range = getattr(self, name)
-        return value
+    def changed(self, keys: Mapping[str, Any]) -> Self:
+        """See `DrawnNetworks.changed`."""
+        return type(self).model_validate(self.model_dump(mode="json") | dict(keys))
 
     def _block(self, seed: int, number: int) -> list[Network]:
         design, first = BlockDesign(seed, number, self.block), number * self.block
@@ -304,6 +366,17 @@ class NetworkSpace(_InPackets, OfNetworks):
             self.network(id, {name: column[id - first] for name, column in columns.items()})
             for id in range(first, first + self.block)
         ]
+
+
+def one_packet(said: int, own: int) -> int:
+    """Return the bytes of a network's packet.
+
+    Raises:
+        ValueError: a user said something else.
+    """
+    if said != own:
+        raise ValueError(f"must be that of networks ({own}), got {said}; say it once")
+    return own
 
 
 class ListedNetwork(_InPackets):
@@ -371,7 +444,7 @@ class ListedNetworks(OfNetworks):
     @model_validator(mode="after")
     def _long_enough(self) -> "ListedNetworks":
         for each in self.networks:
-            _require_arrivals(self.duration, each.rtt, each.link_rate, each.topology.hops(each.senders))
+            require_arrivals(self.duration, each.rtt, each.link_rate, each.topology.hops(each.senders))
         return self
 
     @property

@@ -39,6 +39,9 @@ TENSORBOARD = "tensorboard"
 NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
 """Columns of the trials table that tell what network a trial was run on."""
 
+STRATUM = "stratum"
+"""Column of trials on several spaces: the part's name."""
+
 VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection", "trainings-test", "test"
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import pandas as pd
 
 from lcca.evaluation.trials.blocks import Block, InBlocks
+from lcca.evaluation.trials.layout import STRATUM
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
@@ -83,6 +84,9 @@ class Networks(InBlocks, Protocol):
     def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
         """Return networks first_id … first_id + count − 1; each depends on the seed and its own number alone."""
 
+    def stratum(self, number: int) -> str:
+        """Return the name of the part that a network is of; empty where there are no parts."""
+
 
 @dataclass(frozen=True)
 class NetworkTrials(OnPlace):
@@ -119,7 +123,9 @@ class NetworkTrials(OnPlace):
         """Run every policy on a stretch of networks; columns as in the trials table, network by network."""
         networks = self.space.draw(self.seed, block.size, first_id=block.first)
         keep = {"keep_delays": self.keep_delays, "keep_phases": self.keep_phases}
-        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, **keep)
+        rows = run_trials(self.simulator, policies, networks, self.seeds, self.utility, **keep)
+        strata = [self.space.stratum(number) for number in rows["network"]]
+        return rows.assign(**{STRATUM: strata}) if any(strata) else rows
 
 
 def keeping_phases(place: TrialSource[Policy]) -> TrialSource[Policy]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds, require_runs
+from lcca.evaluation.scenarios.spaces import has_spaces
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.campaign.trials import OWN
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.engine import engine_of
@@ -44,8 +46,11 @@ def check_place(config: CampaignConfig) -> None:
     own = config.networks
     if isinstance(own, FabricSpace):
         _check_fabric(config, own)
-    elif mixed := [each.name for each in config.generalisation if not isinstance(each.networks, type(own) | None)]:
+        return
+    if mixed := [each.name for each in config.generalisation if isinstance(each.networks, FabricSpace)]:
         raise InputError(f"generalisation: {mixed[0]}: a fabric is no condition of a campaign on networks")
+    if config.validation.ns3 is not None and has_spaces(own) and config.validation.ns3.topologies != (OWN,):
+        raise InputError(f"validation.ns3.topologies: the parts of networks have topologies of their own: [{OWN}]")
 
 
 def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
+from lcca.evaluation.scenarios.networks import DrawnNetworks, PacketBytes
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
@@ -122,8 +122,8 @@ class CampaignConfig(RunConfig):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
 
     Attributes:
-        networks: the space that networks are drawn from, or a file with it; or `fabric` with a scenario, or several, or
-            files with them: trials are on seeds then.
+        networks: the space that networks are drawn from, or a file with it; `spaces` with several; or `fabric` with a
+            scenario, or several, or files with them: trials are on seeds then.
         signal_sets: names of packaged sets, files, or sets written out.
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
             fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
@@ -328,13 +328,13 @@ class CampaignConfig(RunConfig):
         return tables
 
     @property
-    def network_space(self) -> NetworkSpace:
-        """The space of networks.
+    def network_space(self) -> DrawnNetworks:
+        """The space of networks, or several.
 
         Raises:
             InputError: the campaign is on a fabric.
         """
-        if not isinstance(self.networks, NetworkSpace):
+        if not isinstance(self.networks, DrawnNetworks):
             raise InputError("a campaign on a fabric has no space of networks")
         return self.networks
 

@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, TypeAdapter, field_validator, mo
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
 from lcca.evaluation.fabric.space import FabricSpace, is_fabric
 from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
+from lcca.evaluation.scenarios.spaces import NetworkSpaces, has_spaces
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.model import Model
@@ -18,11 +19,17 @@ from lcca.remy_plus.policies.hand_designed import baseline as policy
 from lcca.remy_plus.topology import Topology
 
 Networks = Annotated[
-    Annotated[NetworkSpace, Tag("space")] | Annotated[FabricSpace, Tag("scenarios")],
-    Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
+    Annotated[NetworkSpace, Tag("one")]
+    | Annotated[NetworkSpaces, Tag("several")]
+    | Annotated[FabricSpace, Tag("scenarios")],
+    Discriminator(lambda value: "scenarios" if is_fabric(value) else "several" if has_spaces(value) else "one"),
 ]
-"""Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
+"""Where trials take place: a space of networks, with the key `spaces` several, or with `fabric` one fabric scenario or
+several."""
 
+
+OWN = "own"
+"""The topology in ns-3 that networks have."""
 
 LARGEST_SEED = 10**12
 """Of a training: its test networks are numbered from the seed times their count, in 64 bits."""
@@ -82,7 +89,8 @@ class Ns3Config(WholeBlocks):
         runs: seeds of traffic per network, of the selected policies.
         per_training_seed: networks on which the policies of all trainings run too, once each, those of one training
             seed on networks of its own, for statements about signal sets; 0 for the selected policies alone.
-        topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
+        topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way, of all
+            networks; or `own`, those that `networks` say, which several spaces need.
         baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
         min_rto: µs, smallest retransmission timeout.
@@ -104,7 +112,7 @@ class Ns3Config(WholeBlocks):
     @field_validator("topologies")
     @classmethod
     def _topologies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(str(Topology.of(name)) for name in names)
+        return tuple(name if name == OWN else str(Topology.of(name)) for name in names)
 
     @field_validator("topologies", "baselines")
     @classmethod
@@ -182,8 +190,8 @@ class GeneralisationConfig(Model):
 
     Attributes:
         name: of the condition.
-        networks: another space, or a file with it, or of a campaign on a fabric `fabric` with other scenarios; the
-            campaign's own if left out.
+        networks: another space, or a file with it, or `spaces` with several, or of a campaign on a fabric `fabric`
+            with other scenarios; the campaign's own if left out.
         topology: of every network, instead of the space's; not on a fabric.
         pairs: at most so many (network, seed) pairs of the selected policies; fewer if everything is known accurately.
         per_training_seed: networks of each training seed, on which the policies of all its trainings run; by default
@@ -215,9 +223,9 @@ class GeneralisationConfig(Model):
     def space(self, own: Networks) -> Networks:
         """Return the space that trials are drawn from."""
         space = self.networks or own
-        if self.topology is None:
+        if self.topology is None or isinstance(space, FabricSpace):
             return space
-        return NetworkSpace.model_validate(space.model_dump(mode="json") | {"topology": self.topology})
+        return space.changed({"topology": self.topology})
 
 
 def once(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -240,8 +248,8 @@ def filled_in(campaign: dict[str, Any]) -> dict[str, Any]:
     own, conditions = campaign.get("networks"), campaign.get("generalisation")
     if is_fabric(own):
         return {"utilities": ["slowdown"], **campaign}
-    if isinstance(own, dict) and "packet_bytes" in own:
-        campaign = {"packet_bytes": own["packet_bytes"], **campaign}
+    if (said := _said_size(own)) is not None:
+        campaign = {"packet_bytes": said, **campaign}
     size = _usable(campaign.get("packet_bytes", PACKET_BYTES))
     if isinstance(conditions, list):
         campaign = campaign | {"generalisation": [_with_packets(each, size) for each in conditions]}
@@ -259,8 +267,27 @@ def _usable(size: Any) -> int:
 
 
 def _with_packets(holder: Any, size: int) -> Any:
-    """Return a mapping whose space of networks, if it has one, knows the bytes of a packet."""
-    space = holder.get("networks") if isinstance(holder, dict) else None
-    if not isinstance(space, dict) or is_fabric(space):
+    """Return a mapping whose networks, if it has any, know the bytes of a packet."""
+    if not isinstance(holder, dict) or "networks" not in holder:
         return holder
-    return {**holder, "networks": {"packet_bytes": size, **space}}
+    return {**holder, "networks": _sized(holder["networks"], size)}
+
+
+def _sized(networks: Any, size: int) -> Any:
+    """Return networks, all parts of several spaces and of lists, that know the bytes of a packet."""
+    if isinstance(networks, list):
+        return [_sized(each, size) for each in networks]
+    if not isinstance(networks, dict) or is_fabric(networks):
+        return networks
+    if inside := networks.keys() & {"spaces", "networks"}:
+        return networks | {key: _sized(networks[key], size) for key in inside}
+    return {"packet_bytes": size, **networks}
+
+
+def _said_size(networks: Any) -> Any:
+    """Return the bytes of a packet that networks say; of several parts the first; None if they say none."""
+    if isinstance(networks, list):
+        return next(map(_said_size, networks), None)
+    if not isinstance(networks, dict):
+        return None
+    return networks.get("packet_bytes", _said_size(networks.get("spaces", networks.get("networks"))))

@@ -15,7 +15,7 @@ from lcca.evaluation.estimation.importance import ImportanceOptions
 from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import splitting_problem
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.evaluation.trials.metrics import FLOWS
 from lcca.experiments.estimation.places import (
     QUEUE_ABOVE,
@@ -261,7 +261,7 @@ class EstimationConfig(RunConfig):
 
     policy: FileOrName
     network: OpenLink | None = None
-    networks: NetworkSpace | None = None
+    networks: AnySpace | None = None
     fabric: FabricScenario | None = None
     simulator: FabricSimulator = "fabric"
     duration: Annotated[float, Field(gt=0)] = 10_000.0

@@ -19,7 +19,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.splitting import split_trial
 from lcca.evaluation.fabric.trials import require_told
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, SCORE
@@ -200,7 +200,7 @@ class OnLink(Measured):
 class OnNetworks(Measured):
     """A space of networks; a trial is a fresh one."""
 
-    def __init__(self, space: NetworkSpace, utility: str) -> None:
+    def __init__(self, space: DrawnNetworks, utility: str) -> None:
         self.space, self.utility, self.duration_us = space, space.utility(utility), space.duration
         self.metrics = tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
 

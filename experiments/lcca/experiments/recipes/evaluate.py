@@ -18,7 +18,7 @@ from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
@@ -98,7 +98,7 @@ def possible(
         InputError: it is no network space, or no bound is known of its topology or the utility.
     """
     space = space_of(on, overrides)
-    if not isinstance(space, NetworkSpace):
+    if not isinstance(space, DrawnNetworks):
         raise InputError(f"{on}: what is possible is known of a network space alone")
     wanted = space.utility(utility or space.usual_utility)
     own, count = derive(seed, "bound"), space.whole(trials or BOUNDED)
@@ -138,7 +138,7 @@ def _on_networks(
 
 def _row(network: Network, trials: pd.DataFrame, metrics: Sequence[Metric]) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
-    row["network"] = row.pop("id")
+    row["network"], _ = row.pop("id"), row.pop("stream")
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
     counts = {"trials": len(trials), "failed": int((trials["status"] != "ok").sum())}

@@ -37,7 +37,7 @@ from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import require
 from lcca.inputs.files import write_atomically
 
-ROWS = ("comparisons", "net_benefit", "trainers", "policies", "generalisation", "ns3", "per_network")
+ROWS = ("comparisons", "net_benefit", "trainers", "strata", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""
 
 Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
+from lcca.evaluation.scenarios.networks import ListedNetworks
+from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, STRESS, Kind
 from lcca.inputs.model import Model
@@ -32,7 +33,7 @@ class Asked(RunConfig):
     """
 
     policies: tuple[Named, ...]
-    place: NetworkSpace | ListedNetworks | FabricSpace | Benchmark
+    place: AnySpace | ListedNetworks | FabricSpace | Benchmark
     options: dict[str, Any]
 
 

@@ -64,6 +64,11 @@ KINDS: Mapping[str, FileKind] = {
         "`--on FILE`, or `networks: FILE` in a campaign",
         "evaluation.scenarios.networks:NetworkSpace",
     ),
+    "spaces": FileKind(
+        "several network spaces",
+        "`--on FILE`, or `networks: FILE` in a campaign",
+        "evaluation.scenarios.spaces:NetworkSpaces",
+    ),
     "network-list": FileKind(
         "a list of networks", "lcca evaluate --on FILE", "evaluation.scenarios.networks:ListedNetwork", True
     ),

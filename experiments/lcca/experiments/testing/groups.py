@@ -15,7 +15,7 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.trials.layout import SLOWDOWNS
+from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
@@ -173,8 +173,9 @@ class Group:
 
     @cached_property
     def by_scenario(self) -> dict[str, Group]:
-        """The same on each of a fabric's scenarios alone; empty on networks."""
-        parts = self.trained.groupby("scenario", sort=False) if "scenario" in self.trained else ()
+        """The same on each of a fabric's scenarios, or of several spaces, alone; empty on one space of networks."""
+        column = next((name for name in ("scenario", STRATUM) if name in self.trained), None)
+        parts = () if column is None else self.trained.groupby(column, sort=False)
         return {str(name): replace(self, trained=own) for name, own in parts}
 
     @cached_property

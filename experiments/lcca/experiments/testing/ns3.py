@@ -15,17 +15,17 @@ from lcca.evaluation.comparison.agreement import agreements, order_flips
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import NS3_VALIDATION, of_trainings
 from lcca.evaluation.trials.place import Execution
+from lcca.experiments.campaign.trials import OWN
 from lcca.experiments.experiment import Experiment, Stop
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import compared
 from lcca.experiments.testing.groups import Group, failures
 from lcca.experiments.testing.places import OwnNetworks, in_ns3
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:
-    from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.evaluation.scenarios.networks import DrawnNetworks
     from lcca.experiments.campaign.trials import Ns3Config
     from lcca.experiments.learning.training import CampaignRun
 
@@ -43,8 +43,9 @@ def validate_in_ns3(run: CampaignRun, group: Group) -> list[dict[str, Any]]:
     return [_record(run, wanted, group, *each) for each in zip(wanted.topologies, trials, strict=True)]
 
 
-def _space(run: CampaignRun, kind: str) -> NetworkSpace:
-    return run.config.network_space.model_copy(update={"topology": Topology.of(kind)})
+def _space(run: CampaignRun, kind: str) -> DrawnNetworks:
+    space = run.config.network_space
+    return space if kind == OWN else space.changed({"topology": kind})
 
 
 def _selected(run: CampaignRun, wanted: Ns3Config, group: Group, kind: str) -> pd.DataFrame:

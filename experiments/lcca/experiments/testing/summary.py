@@ -85,6 +85,8 @@ def _over_seeds(config: CampaignConfig, groups: Sequence[Group], comparisons: li
     }
     if rows := trainers_content(groups):
         content["trainers"] = rows
+    if rows := strata_content(groups):
+        content["strata"] = rows
     if rows := capacity_content([part for group in groups for part in group.single_trainers]):
         content["capacity"] = rows
     return content
@@ -100,16 +102,14 @@ def _sets(group: Group) -> list[dict[str, Any]]:
     base, rows = group.by_seed(group.baseline), []
     for name in (group.baseline, *group.others):
         own = group.by_seed(name)
-        seeds, scores = sorted(own), [own[seed] for seed in sorted(own)]
-        difference, error = best_of_difference([base[seed] for seed in seeds], scores)
+        scores = [own[seed] for seed in sorted(own)]
+        difference, error = best_of_difference([base[seed] for seed in sorted(own)], scores)
         rows.append(
             {
                 "name": name,
                 "utility": group.utility.name,
                 **_named(group.selected[name].learner.trainer),
-                "training_seeds": seeds,
-                **_mean_and_spread(scores),
-                "scores_bits": scores,
+                **_over(own),
                 "best_of": BEST_OF,
                 "best_of_score_bits": finite(best_of(scores)),
                 "best_of_difference_bits": finite(difference),
@@ -138,21 +138,41 @@ def trainers_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
         ]
         for candidate in (group.baseline, *group.others):
             for name, part, by_candidate in alone:
-                own = part.by_seed(candidate)
                 rows.append(
                     {
                         "name": candidate,
                         "utility": group.utility.name,
                         "trainer": name,
                         "best": group.selected[candidate].learner.trainer == name,
-                        "training_seeds": sorted(own),
                         "validation_score_bits": part.validated(candidate),
-                        **_mean_and_spread([own[seed] for seed in sorted(own)]),
-                        "scores_bits": [own[seed] for seed in sorted(own)],
+                        **_over(part.by_seed(candidate)),
                         "comparison": by_candidate[candidate].to_json() if candidate in by_candidate else None,
                     }
                 )
     return rows
+
+
+def strata_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return a row per utility, part of the place and candidate: what its trainings score there, as in `signal_sets`.
+
+    With the comparison with the baseline there; α is shared among all of these. Parts are those of several spaces, or
+    several scenarios of a fabric; there are no rows where there is one.
+    """
+    total = sum(len(group.others) * len(group.by_scenario) for group in groups)
+    parts = [(group, *each) for group in groups if len(group.by_scenario) > 1 for each in group.by_scenario.items()]
+    rows: list[dict[str, Any]] = []
+    for group, stratum, part in parts:
+        against = {each.B: each.to_json() | {"condition": stratum} for each in part.compare_all_candidates(total)}
+        of = {"stratum": stratum, "utility": group.utility.name}
+        names = (group.baseline, *group.others)
+        rows += [{"name": name, **of, **_over(part.by_seed(name)), "comparison": against.get(name)} for name in names]
+    return rows
+
+
+def _over(own: Mapping[int, float]) -> dict[str, Any]:
+    """Return scores by training seed, their mean and their spread."""
+    scores = [own[seed] for seed in sorted(own)]
+    return {"training_seeds": sorted(own), **_mean_and_spread(scores), "scores_bits": scores}
 
 
 def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:

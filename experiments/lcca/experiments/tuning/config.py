@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.space import FabricSpace, Scenarios
 from lcca.evaluation.fabric.trials import require_rounds
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.place import Place
@@ -27,7 +27,7 @@ class TuningConfig(RunConfig):
     """A tuning: search the best parameters on some networks, compare them with the policy's own on fresh ones.
 
     Attributes:
-        networks: the space that networks are drawn from, or a file with it.
+        networks: the space that networks are drawn from, or `spaces` with several, or a file with either.
         fabric: in its place a fabric scenario or several, or files with them; trials are on seeds then, which take the
             scenarios in turn.
         utility: what is maximised: a name of the paper's utilities, or name and weights; on a fabric one of slowdowns.
@@ -40,7 +40,7 @@ class TuningConfig(RunConfig):
     run_kind = TUNE
     from_file = True
 
-    networks: NetworkSpace | None = None
+    networks: AnySpace | None = None
     fabric: Scenarios | None = None
     utility: UtilityModel = UtilityModel.model_validate("default")
     simulator: Literal["ns3", "engine", "fabric"] = "ns3"
@@ -95,5 +95,5 @@ class TuningConfig(RunConfig):
         return self.settle.ending_at(self.test.pairs // self.place.block)
 
 
-def _place(networks: NetworkSpace | None, fabric: Scenarios | None) -> Place | None:
+def _place(networks: AnySpace | None, fabric: Scenarios | None) -> Place | None:
     return networks if fabric is None else FabricSpace(fabric=fabric)

@@ -25,9 +25,9 @@ FLOW_ENDED, TRIAL_ENDED = 1, 2
 
 Source: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]]
 NetworkSource: TypeAlias = Source | str
-"""One network, a list of them, a function of (seed, count) that draws some, or a file with a network space."""
+"""One network, a list of them, a function of (seed, count) that draws some, or a file with one space or several."""
 
-_SPACES = "lcca.evaluation.scenarios.networks:NetworkSpace"
+_SPACES = "lcca.evaluation.scenarios.spaces:AnySpace"
 """What such a file has: above this portion, and loaded where a file is named."""
 
 DEFAULT_NETWORK = Network(0, 3.0, 25.0, 1, 175, 5000.0, 800.0, 0.001)

@@ -152,5 +152,5 @@ def network_part(network: Network, workload: tuple[Any, ...]) -> dict[str, Any]:
     """Return the part of a plan that says what the network is."""
     names = ("link_rate", "rtt", "buffer", "loss")
     numbers = {name: float(getattr(network, name)) for name in names}
-    whole = {"id": int(network.id), "senders": int(network.senders)}
+    whole = {"id": int(network.drawn_by), "senders": int(network.senders)}
     return numbers | whole | {"workload": workload}

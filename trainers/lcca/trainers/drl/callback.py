@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import means_of
 from lcca.evaluation.trials.running import run_trials
@@ -63,7 +63,7 @@ class EvaluationCallback(BaseCallback):
 
     def __init__(
         self,
-        space: NetworkSpace,
+        space: DrawnNetworks,
         every: int = 10_000,
         networks: int = 96,
         seed: int = 1,

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
@@ -182,7 +182,7 @@ POOL = 1024
 """Networks that are drawn for a round; an environment has in turn those with as many senders as its first."""
 
 
-def space_at(space: NetworkSpace, config: PpoConfig, share: float) -> NetworkSpace:
+def space_at(space: DrawnNetworks, config: PpoConfig, share: float) -> DrawnNetworks:
     """Return the networks to learn on when this share of all steps is done.
 
     Raises:
@@ -193,7 +193,7 @@ def space_at(space: NetworkSpace, config: PpoConfig, share: float) -> NetworkSpa
     if not changes and not alone:
         return space
     try:
-        return NetworkSpace.model_validate({**space.model_dump(), **changes, **alone})
+        return space.changed({**changes, **alone})
     except ValueError as error:
         raise InputError(f"curriculum: {error}") from error
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trial
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
@@ -266,7 +266,7 @@ def training_trials(task: Task, engine: Engine) -> TrainingTrials:
 class NetworkTraining(TrainingTrials):
     """Trial k is on network k of the space; all of them have the task's seed."""
 
-    space: NetworkSpace
+    space: DrawnNetworks
 
     def draw(self, count: int, first: int, effort: Effort | None = None) -> NetworkSample:
         """See `TrainingTrials`."""

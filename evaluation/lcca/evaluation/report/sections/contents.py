@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
-from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling
+from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling, strata
 from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
@@ -43,6 +43,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", forest),
     ("scores", "Score by signal set", scores),
+    ("strata", "Part by part", strata),
     ("trainers", "Every trainer", trainers),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),

@@ -119,6 +119,23 @@ def _counted(sets: Sequence[Json], rows: Sequence[Json]) -> str:
     return f"Of {what}: {'; '.join(f'{count} {words}' for words, count in counts.most_common())}."
 
 
+def strata(tables: RunTables) -> Content | None:
+    """Return candidates against the baseline on each part of the place alone; None if there is one part only."""
+    told: list[Json] = tables.summary.get("strata") or []
+    rows = [_named(tables, each["stratum"], each["comparison"]) for each in told if each["comparison"]]
+    if not rows:
+        return None
+    caption = (
+        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on each part "
+        "of the networks, or scenario, by itself. The unit is a training seed; the intervals hold together and at "
+        "every number of seeds."
+    )
+    body = [(each["stratum"], each["name"], number(each["score_bits"]), number(each["score_bits_sd"])) for each in told]
+    table = Table("Scores over training seeds", ("Part", "Signal set", "Score, bits", "SD"), body, left=2)
+    data = forest_data(rows)
+    return Content(caption, draw_forest(data), "", (table,), TRAININGS, data_table(data))
+
+
 def designed(tables: RunTables) -> Content | None:
     """Return hand-designed policies against the selected ones that see their signals; None if there are none."""
     rows: list[Json] = tables.summary.get("hand_designed") or []
