@@ -1,4 +1,4 @@
-"""The search for hard networks: planted losses are found, noise is not, and what is said rests on fresh trials alone."""
+"""Searches for hard networks: planted losses are found, noise is not, and what is said rests on fresh trials."""
 
 import hashlib
 import itertools

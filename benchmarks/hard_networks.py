@@ -1,0 +1,93 @@
+"""What hard networks in a training change: the mean, the worst tenth of fresh networks, the hard networks.
+
+    lcca sweep configs/quickstart.yaml --out without
+    lcca sweep configs/stress/quickstart.yaml --out with
+    python benchmarks/hard_networks.py without with --hard configs/stress/hard-e2e.yaml
+
+The policies of all trainings of both runs meet the same fresh networks of the space; training seeds are paired. "Worst
+tenth" is of a policy's own networks: by its score, and by how far it is below the fair share, which an ideal has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.comparison.network_shares import worst_tenth
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.layout import policy_file
+from lcca.evaluation.trials.loaded_run import LoadedRun
+from lcca.experiments.recipes.evaluate import evaluate
+from lcca.experiments.runs.seeds import derive
+from lcca.inputs.json_values import interval
+
+
+def main() -> None:
+    """Print a JSON record per signal set."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("without", type=Path, help="folder of the sweep without hard networks")
+    parser.add_argument("beside", type=Path, help="folder of the sweep with them, with the same training seeds")
+    parser.add_argument("--hard", type=Path, required=True, help="the list of hard networks")
+    parser.add_argument("--on", type=Path, default=Path("configs/networks/default.yaml"), help="the space")
+    parser.add_argument("--networks", type=int, default=320, help="fresh networks")
+    parser.add_argument("--seeds", type=int, default=4, help="trials on each")
+    parser.add_argument("--jobs", type=int, default=1, help="threads")
+    options = parser.parse_args()
+    policies = trained(options.without, "without") + trained(options.beside, "with")
+    names, jobs = [each["file"] for each in policies], options.jobs
+    fresh = run(names, options.on, derive(1, "hard test"), options.seeds, options.networks, jobs)
+    hard = run(names, options.hard, derive(1, "hard networks"), 40, None, jobs)
+    for each in policies:
+        own = fresh[fresh["policy"] == each["file"]].groupby("network")
+        scores, below = own["score_bits"].mean(), own["below_fair_bits"].mean()
+        each["mean"], each["worst tenth by score"] = float(scores.mean()), worst_tenth(scores)
+        each["worst tenth by distance from the fair share"] = worst_tenth(-below)
+        each["hard networks"] = float(hard.loc[hard["policy"] == each["file"], "score_bits"].mean())
+    table = pd.DataFrame(policies).pivot(index=["signal_set", "seed"], columns="run")
+    found = {name: effects(table.loc[name]) for name in dict.fromkeys(table.index.get_level_values(0))}
+    how = {"networks": options.networks, "seeds": options.seeds, "unit": "bits", "intervals": "95 %, each by itself"}
+    print(json.dumps(how | {"signal_sets": found}, indent=1))
+
+
+def trained(folder: Path, run: str) -> list[dict[str, Any]]:
+    """Return the selected policies of all trainings of a sweep."""
+    rows = LoadedRun(folder).result["policies"]
+    return [
+        {"run": run, "signal_set": row["signal_set"], "seed": row["training_seed"], "file": named(folder, row["id"])}
+        for row in rows
+        if row.get("training_seed") is not None
+    ]
+
+
+def named(folder: Path, policy: str) -> str:
+    """Return a policy's file, by a name that no other run's policies have."""
+    return str(policy_file(folder, policy).resolve())
+
+
+def run(names: list[str], on: Path, seed: int, seeds: int, networks: int | None, jobs: int) -> pd.DataFrame:
+    """Return the trials of policies by their files."""
+    rows = evaluate(names, on, trials=networks, seed=seed, seeds=seeds, jobs=jobs).rows
+    assert (rows["status"] == "ok").all() and set(rows["policy"]) == set(names)
+    return rows
+
+
+def effects(table: pd.DataFrame) -> dict[str, Any]:
+    """Return what every measure is without and with hard networks, and the difference over training seeds."""
+    found: dict[str, Any] = {"training_seeds": len(table)}
+    for measure in [name for name in table.columns.levels[0] if name != "file"]:
+        without, beside = (table[measure][run].to_numpy(dtype=np.float64) for run in ("without", "with"))
+        found[measure] = {
+            "without": float(without.mean()),
+            "with": float(beside.mean()),
+            "difference": interval(*t_interval(beside - without)),
+        }
+    return found
+
+
+if __name__ == "__main__":
+    main()
