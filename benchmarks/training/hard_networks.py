@@ -2,7 +2,7 @@
 
     lcca sweep configs/quickstart.yaml --out without
     lcca sweep configs/stress/quickstart.yaml --out with
-    python benchmarks/hard_networks.py without with --hard configs/stress/hard-e2e.yaml
+    python benchmarks/training/hard_networks.py without with --hard configs/stress/hard-e2e.yaml
 
 The policies of all trainings of both runs meet the same fresh networks of the space; training seeds are paired. "Worst
 tenth" is of a policy's own networks: by its score, and by how far it is below the fair share, which an ideal has.
