@@ -38,48 +38,47 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4, help="trials on each")
     parser.add_argument("--jobs", type=int, default=1, help="threads")
     options = parser.parse_args()
-    policies = trained(options.without, "without") + trained(options.beside, "with")
-    names, jobs = [each["file"] for each in policies], options.jobs
-    fresh = run(names, options.on, derive(1, "hard test"), options.seeds, options.networks, jobs)
-    hard = run(names, options.hard, derive(1, "hard networks"), 40, None, jobs)
-    for each in policies:
-        own = fresh[fresh["policy"] == each["file"]].groupby("network")
-        scores, below = own["score_bits"].mean(), own["below_fair_bits"].mean()
-        each["mean"], each["worst tenth by score"] = float(scores.mean()), worst_tenth(scores)
-        each["worst tenth by distance from the fair share"] = worst_tenth(-below)
-        each["hard networks"] = float(hard.loc[hard["policy"] == each["file"], "score_bits"].mean())
-    table = pd.DataFrame(policies).pivot(index=["signal_set", "seed"], columns="run")
+    rows = measured(options.without, options) + measured(options.beside, options)
+    table = pd.DataFrame(rows).pivot(index=["signal_set", "seed"], columns="run")
     found = {name: effects(table.loc[name]) for name in dict.fromkeys(table.index.get_level_values(0))}
     how = {"networks": options.networks, "seeds": options.seeds, "unit": "bits", "intervals": "95 %, each by itself"}
     print(json.dumps(how | {"signal_sets": found}, indent=1))
 
 
-def trained(folder: Path, run: str) -> list[dict[str, Any]]:
-    """Return the selected policies of all trainings of a sweep."""
-    rows = LoadedRun(folder).result["policies"]
-    return [
-        {"run": run, "signal_set": row["signal_set"], "seed": row["training_seed"], "file": named(folder, row["id"])}
-        for row in rows
-        if row.get("training_seed") is not None
-    ]
+def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what the selected policies of all trainings of a sweep measure; trials are kept beside its folder."""
+    rows = [row for row in LoadedRun(folder).result["policies"] if row.get("training_seed") is not None]
+    files = {Path(policy_file(folder, row["id"])).stem: row for row in rows}
+    names = [str(policy_file(folder, row["id"])) for row in rows]
 
+    def trials(word: str, on: Path, seeds: int, networks: int | None) -> pd.DataFrame:
+        how: dict[str, Any] = {"trials": networks, "seed": derive(1, word), "seeds": seeds, "jobs": options.jobs}
+        found = evaluate(names, on, out=folder.with_name(f"{folder.name}-{word}"), resume=True, **how).rows
+        assert (found["status"] == "ok").all() and set(found["policy"]) == set(files)
+        return found
 
-def named(folder: Path, policy: str) -> str:
-    """Return a policy's file, by a name that no other run's policies have."""
-    return str(policy_file(folder, policy).resolve())
-
-
-def run(names: list[str], on: Path, seed: int, seeds: int, networks: int | None, jobs: int) -> pd.DataFrame:
-    """Return the trials of policies by their files."""
-    rows = evaluate(names, on, trials=networks, seed=seed, seeds=seeds, jobs=jobs).rows
-    assert (rows["status"] == "ok").all() and set(rows["policy"]) == set(names)
-    return rows
+    fresh = trials("fresh", options.on, options.seeds, options.networks)
+    hard = trials("hard", options.hard, 40, None)
+    records = []
+    for name, row in files.items():
+        own = fresh[fresh["policy"] == name].groupby("network")
+        scores, below = own["score_bits"].mean(), own["below_fair_bits"].mean()
+        records.append(
+            {
+                **{"run": "without" if folder == options.without else "with", "signal_set": row["signal_set"]},
+                **{"seed": row["training_seed"], "mean": float(scores.mean())},
+                "worst tenth by score": worst_tenth(scores),
+                "worst tenth by distance from the fair share": worst_tenth(-below),
+                "hard networks": float(hard.loc[hard["policy"] == name, "score_bits"].mean()),
+            }
+        )
+    return records
 
 
 def effects(table: pd.DataFrame) -> dict[str, Any]:
     """Return what every measure is without and with hard networks, and the difference over training seeds."""
     found: dict[str, Any] = {"training_seeds": len(table)}
-    for measure in [name for name in table.columns.levels[0] if name != "file"]:
+    for measure in dict.fromkeys(table.columns.get_level_values(0)):
         without, beside = (table[measure][run].to_numpy(dtype=np.float64) for run in ("without", "with"))
         found[measure] = {
             "without": float(without.mean()),
