@@ -1,11 +1,11 @@
 """What hard networks in a training change: the mean, the worst tenth of fresh networks, the hard networks.
 
-    lcca sweep configs/quickstart.yaml --out without
-    lcca sweep configs/stress/quickstart.yaml --out with
+    lcca sweep configs/quickstart.yaml --until trained --out without
+    lcca sweep configs/stress/quickstart.yaml --until trained --out with
     python benchmarks/training/hard_networks.py without with --hard configs/stress/hard-e2e.yaml
 
-The policies of all trainings of both runs meet the same fresh networks of the space; training seeds are paired. "Worst
-tenth" is of a policy's own networks: by its score, and by how far it is below the fair share, which an ideal has.
+The last policies of all trainings of both runs meet the same fresh networks of the space; training seeds are paired.
+"Worst tenth" is of a policy's own networks: by its score, and by how far it is below the fair share of an ideal.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pandas as pd
 
 from lcca.evaluation.comparison.network_shares import worst_tenth
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.trials.layout import policy_file
-from lcca.evaluation.trials.loaded_run import LoadedRun
+from lcca.evaluation.trials.layout import POLICIES, checkpoint_files
+from lcca.evaluation.trials.policy_names import words_of
 from lcca.experiments.recipes.evaluate import evaluate
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.json_values import interval
@@ -40,36 +40,40 @@ def main() -> None:
     options = parser.parse_args()
     rows = measured(options.without, options) + measured(options.beside, options)
     table = pd.DataFrame(rows).pivot(index=["signal_set", "seed"], columns="run")
-    found = {name: effects(table.loc[name]) for name in dict.fromkeys(table.index.get_level_values(0))}
+    found = {name: effects(table.loc[name].dropna()) for name in dict.fromkeys(table.index.get_level_values(0))}
     how = {"networks": options.networks, "seeds": options.seeds, "unit": "bits", "intervals": "95 %, each by itself"}
     print(json.dumps(how | {"signal_sets": found}, indent=1))
 
 
 def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return what the selected policies of all trainings of a sweep measure; trials are kept beside its folder."""
-    rows = [row for row in LoadedRun(folder).result["policies"] if row.get("training_seed") is not None]
-    files = {Path(policy_file(folder, row["id"])).stem: row for row in rows}
-    names = [str(policy_file(folder, row["id"])) for row in rows]
+    """Return what the last policies of all finished trainings of a sweep measure; trials are kept beside its folder."""
+    names = sorted(each.name for each in (folder / POLICIES).iterdir() if each.is_dir())
+    trained = {name: checkpoint_files(folder, name) for name in names}
+    rounds = max(map(len, trained.values()))
+    files = {str(own[-1]): name for name, own in trained.items() if len(own) == rounds}
 
     def trials(word: str, on: Path, seeds: int, networks: int | None) -> pd.DataFrame:
         how: dict[str, Any] = {"trials": networks, "seed": derive(1, word), "seeds": seeds, "jobs": options.jobs}
-        found = evaluate(names, on, out=folder.with_name(f"{folder.name}-{word}"), resume=True, **how).rows
+        found = evaluate([*files], on, out=folder.with_name(f"{folder.name}-{word}"), resume=True, **how).rows
         assert (found["status"] == "ok").all() and set(found["policy"]) == set(files)
         return found
 
-    fresh = trials("fresh", options.on, options.seeds, options.networks)
-    hard = trials("hard", options.hard, 40, None)
+    fresh, hard = trials("fresh", options.on, options.seeds, options.networks), trials("hard", options.hard, 40, None)
     records = []
-    for name, row in files.items():
-        own = fresh[fresh["policy"] == name].groupby("network")
+    for file, name in files.items():
+        words = words_of(name, "default")
+        assert words is not None
+        own = fresh[fresh["policy"] == file].groupby("network")
         scores, below = own["score_bits"].mean(), own["below_fair_bits"].mean()
         records.append(
             {
-                **{"run": "without" if folder == options.without else "with", "signal_set": row["signal_set"]},
-                **{"seed": row["training_seed"], "mean": float(scores.mean())},
+                "run": "without" if folder == options.without else "with",
+                "signal_set": words[0],
+                "seed": words[1],
+                "mean": float(scores.mean()),
                 "worst tenth by score": worst_tenth(scores),
                 "worst tenth by distance from the fair share": worst_tenth(-below),
-                "hard networks": float(hard.loc[hard["policy"] == name, "score_bits"].mean()),
+                "hard networks": float(hard.loc[hard["policy"] == file, "score_bits"].mean()),
             }
         )
     return records
