@@ -1,8 +1,8 @@
 """All that a script or a notebook needs by one import: ``import lcca.api as lcca``.
 
-Experiments are the commands of the same names: `compare`, `rank`, `evaluate`, `agree`, `sweep`, `map`, `tune`, `study`,
-`acc`; `bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where contenders meet,
-as YAML files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names of its own.)
+Experiments are the commands of the same names: `compare`, `rank`, `evaluate`, `agree`, `stress`, `sweep`, `map`, `tune`,
+`study`, `acc`; `bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where contenders
+meet, as YAML files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names of its own.)
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.map import map
     from lcca.experiments.recipes.prepared import Result
     from lcca.experiments.recipes.rank import rank
+    from lcca.experiments.recipes.stress import stress
     from lcca.experiments.recipes.study import study
     from lcca.experiments.recipes.sweep import sweep
     from lcca.experiments.recipes.tune import tune
     from lcca.signal_sets.load import resolve as policy
 
-_RECIPES = ("acc", "agree", "compare", "evaluate", "map", "rank", "study", "sweep", "tune")
+_RECIPES = ("acc", "agree", "compare", "evaluate", "map", "rank", "stress", "study", "sweep", "tune")
 _PLACES = {
     **{name: (f"lcca.experiments.recipes.{name}", name) for name in _RECIPES},
     "bound": ("lcca.experiments.recipes.evaluate", "possible"),
@@ -54,6 +55,7 @@ __all__ = [
     "map",
     "policy",
     "rank",
+    "stress",
     "study",
     "sweep",
     "tune",

@@ -225,6 +225,26 @@ KINDS: dict[str, RunKind] = {
         ("policy.json", OTHER),
         [NOT_A_SPACE, (("--margin-percent", "0"), "--margin-percent: must be > 0, got 0")],
     ),
+    "stress": RunKind(
+        (
+            *("stress", "aimd", "--against", "policy.json", "--on", "space.yaml", "--candidates", "40"),
+            *("--networks", "3", "--fresh", "9"),
+        ),
+        {"space.yaml": SPACE, "policy.json": POLICY},
+        ("policy.json", OTHER),
+        [
+            NOT_A_SPACE,
+            (("--metric", "delay"), "--metric: nobody loses by 'delay' (did you mean 'delay_us'?)"),
+            (("--metric", "delay_us", "--against", "ideal-fair"), "--metric delay_us: ideals have a score alone"),
+            (("--fresh", "1"), "--fresh: an interval needs at least 2 trials"),
+            (("--on", "policy.json"), "policy.json"),
+            (
+                ("--set", "link_rate=1", "--set", "rtt=9", "--set", "senders=2", "--set", "mean_on=900"),
+                "nothing varies in this space: give a parameter a range",
+            ),
+        ],
+        needs=("optuna",),
+    ),
     "evaluate": RunKind(
         ("evaluate", "aimd", "policy.json", "--on", "list.yaml", "--seeds", "30"),
         {"list.yaml": NETWORKS, "policy.json": POLICY},

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from lcca.evaluation.scenarios.spaces import HardNetworks
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.model import Model
@@ -141,8 +142,11 @@ class TrainerConfig(Model):
         formulas: whether its policies can have signals that are formulas.
         rivals: whether it takes rivals.
         begins_without_header: whether what tasks share is trained without the bytes of their headers.
+        unsaid: defaults of keys that came later.
         kind: names the trainer in configuration files.
         rounds: each ends with a policy file, of which validation picks one.
+        hard_networks: that have a share of the training, as where `lcca stress` has found that policies lose; not on a
+            fabric.
     """
 
     trainer: ClassVar[str]
@@ -152,9 +156,17 @@ class TrainerConfig(Model):
     formulas: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
     begins_without_header: ClassVar[bool] = False
+    unsaid: ClassVar[Mapping[str, Any]] = {"hard_networks": None}
 
     kind: str
     rounds: Annotated[int, Field(ge=1)] = 1
+    hard_networks: HardNetworks | None = None
+
+    @model_serializer(mode="wrap")
+    def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
+        said: dict[str, Any] = content(self)
+        return {key: value for key, value in said.items() if key not in self.unsaid or value != self.unsaid[key]}
 
     @property
     def policies(self) -> int:

@@ -16,6 +16,7 @@ GROUPS = {
         "evaluate": "Run policies in one simulator or in both, or say what is possible whatever the policy.",
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
+        "stress": "Search a network space for networks where a policy loses most, and confirm them.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
         "map": "Map where in a space of networks a signal set or a header is worth something, over training seeds.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",

@@ -337,7 +337,17 @@ class NetworkSpace(_InPackets, DrawnNetworks):
 
     def varying(self) -> tuple[str, ...]:
         """Return the parameters that have more than one level."""
-        return tuple(name for name in PARAMETERS if len(self.levels_of(name)) > 1)
+        return tuple(self.levels())
+
+    def levels(self) -> dict[str, list[float]]:
+        """Return the levels of the parameters that have more than one, by name."""
+        return {name: levels for name in PARAMETERS if len(levels := self.levels_of(name)) > 1}
+
+    def network(self, id: int, values: Mapping[str, float]) -> Network:
+        """Return the network with this number that has these values of the parameters that vary."""
+        alike: dict[str, Any] = {name: getattr(self, name) for name in ("switched", "topology", "packet_bytes")}
+        drawn: dict[str, Any] = {name: self.levels_of(name)[0] for name in PARAMETERS} | dict(values)
+        return Network(id, **alike, **(drawn | {"senders": int(drawn["senders"])}))
 
     @property
     def block(self) -> int:
@@ -354,21 +364,12 @@ class NetworkSpace(_InPackets, DrawnNetworks):
         return type(self).model_validate(self.model_dump(mode="json") | dict(keys))
 
     def _block(self, seed: int, number: int) -> list[Network]:
-        design = BlockDesign(seed, number, self.block)
-        columns: dict[str, Any] = {name: _spread(design, name, self.levels_of(name)) for name in PARAMETERS}
-        alike: dict[str, Any] = {name: getattr(self, name) for name in ("switched", "topology", "packet_bytes")}
-        columns["senders"] = [int(senders) for senders in columns["senders"]]
+        design, first = BlockDesign(seed, number, self.block), number * self.block
+        columns = {name: [own[i] for i in design.indices(name, len(own))] for name, own in self.levels().items()}
         return [
-            Network(id, **dict(zip(columns, drawn, strict=True)), **alike)
-            for id, drawn in enumerate(zip(*columns.values(), strict=True), number * self.block)
+            self.network(id, {name: column[id - first] for name, column in columns.items()})
+            for id in range(first, first + self.block)
         ]
-
-
-def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
-    """Return a parameter's value for each network of a block."""
-    if len(levels) == 1:
-        return levels * design.size
-    return [levels[index] for index in design.indices(name, len(levels))]
 
 
 class ListedNetwork(_InPackets):

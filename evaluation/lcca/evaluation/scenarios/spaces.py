@@ -227,6 +227,36 @@ class NetworkSpaces(DrawnNetworks):
         return [replace(found, id=id, stream=found.id) for id, at in turns for found in [next(own[at])]]
 
 
+class HardNetworks(Model):
+    """Networks that are met in a training beside those of its space; validation and test stay as they are.
+
+    Attributes:
+        networks: a list of networks as `lcca stress` writes it, or a space, or a file with either.
+        share: of all networks of the training.
+    """
+
+    networks: OneSource
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.25
+
+    def beside(self, space: DrawnNetworks) -> NetworkSpaces:
+        """Return the networks of a space, or of its parts, with these in their share.
+
+        Raises:
+            ValueError: they do not go together.
+        """
+        own = space.parts if isinstance(space, NetworkSpaces) else (SpacePart(networks=space),)
+        ratio = Fraction(self.share).limit_denominator(64)
+        ratio = ratio / (1 - ratio) * sum(part.weight for part in own)
+        weights = *(part.weight * ratio.denominator for part in own), ratio.numerator
+        parts = (*own, SpacePart(networks=self.networks, name="hard"))
+        return NetworkSpaces(
+            spaces=tuple(
+                SpacePart(networks=part.source, name=part.title, weight=weight)
+                for part, weight in zip(parts, weights, strict=True)
+            )
+        )
+
+
 def has_spaces(value: Any) -> bool:
     """Tell whether a value of a configuration, a mapping or a model, is of several spaces."""
     return "spaces" in value if isinstance(value, Mapping) else isinstance(value, NetworkSpaces)

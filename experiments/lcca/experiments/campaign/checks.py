@@ -6,6 +6,8 @@ from contextlib import nullcontext
 from itertools import product
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds, require_runs
 from lcca.evaluation.scenarios.spaces import has_spaces
@@ -49,6 +51,12 @@ def check_place(config: CampaignConfig) -> None:
         return
     if mixed := [each.name for each in config.generalisation if isinstance(each.networks, FabricSpace)]:
         raise InputError(f"generalisation: {mixed[0]}: a fabric is no condition of a campaign on networks")
+    for trainer in config.named_trainers.values():
+        if trainer.hard_networks is not None:
+            try:
+                trainer.hard_networks.beside(own)
+            except ValidationError as error:
+                raise InputError(f"trainer.hard_networks: {error.errors()[0]['msg']}") from None
     if config.validation.ns3 is not None and has_spaces(own) and config.validation.ns3.topologies != (OWN,):
         raise InputError(f"validation.ns3.topologies: the parts of networks have topologies of their own: [{OWN}]")
 
@@ -63,6 +71,7 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
         require(not wanted, f"{key}: not on a fabric; leave it out")
     for name, trainer in config.named_trainers.items():
         with about(f"trainers.{name}") if name else nullcontext():
+            require(trainer.hard_networks is None, "trainer.hard_networks: not on a fabric; leave it out")
             trainer.require_fabric([signal for each in config.candidates for signal in each.signals.signals])
     conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
     for where, space in (("networks", own), *conditions):

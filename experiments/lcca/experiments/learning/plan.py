@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.policy_names import policy_id
 from lcca.experiments.runs.code_version import code_version
@@ -148,10 +149,11 @@ class Learner:
         Headers are free while a policy learns: it is the signals that are learnt to be used. Their bytes are charged
         when it is tested.
         """
+        hard, space = self.trained_by(config).hard_networks, config.networks
         return Task(
             identity=self.key(config),
             signals=self.signals.signals,
-            space=config.networks,
+            space=space if hard is None or isinstance(space, FabricSpace) else hard.beside(space),
             utility=self.utility,
             seed=derive(config.seed, "training", self.training_seed),
             header=self.candidate.stamping(charged=False),

@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks
 from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
+from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, STRESS, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 
@@ -90,7 +90,13 @@ class AgreeAsked(Asked):
     run_kind: ClassVar[Kind] = AGREE
 
 
+class StressAsked(Asked):
+    """What `lcca stress` was asked for."""
+
+    run_kind: ClassVar[Kind] = STRESS
+
+
 ASKED: dict[str, type[Asked]] = {
-    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked)
+    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked, StressAsked)
 }
 """By command."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import AfterValidator, field_validator, model_validator
 from pydantic import Field as Key
 
 from lcca.inputs.errors import InputError
@@ -144,6 +144,7 @@ class RplusConfig(TrainerConfig):
     headers: ClassVar[bool] = True
     formulas: ClassVar[bool] = True
     rivals: ClassVar[bool] = True
+    unsaid: ClassVar[Mapping[str, Any]] = {**TrainerConfig.unsaid, "windows": "whole"}
 
     kind: Literal["rplus"] = "rplus"
     mode: Literal["racing", "exact"] = "racing"
@@ -160,12 +161,6 @@ class RplusConfig(TrainerConfig):
     polish: PolishConfig | None = None
     grow: GrowConfig | None = None
     budget_trials: Annotated[int, Key(ge=1)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _whole_windows_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
-        said: dict[str, Any] = content(self)
-        return {key: value for key, value in said.items() if key != "windows" or value != "whole"}
 
     def pacing_of(self, signals: Sequence[str]) -> Pacing:
         """Return the pacing of tables over these signals.

@@ -6,13 +6,15 @@ of the candidates so far: not of how often the study was stopped, nor of who eva
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
@@ -36,15 +38,34 @@ def sampler_of(config: TuneConfig, space: Space, seed: int, start_value: float) 
     wanted: AnySampler = config.sampler
     match wanted:
         case Tpe():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ExperimentalWarning)  # of Optuna before 5
-                return TPESampler(n_startup_trials=wanted.startup, seed=seed, constant_liar=True)
+            return tpe(seed, wanted.startup)
         case Grid():
             return GridSearch(space)
         case Greedy():
             return GreedySearch(space, wanted.reach, start_value)
         case _:
             return RandomSampler(seed=seed)
+
+
+def tpe(seed: int, startup: int, together: bool = False) -> BaseSampler:
+    """Return Optuna's estimator, whose first candidates are drawn at random; `together` models parameters jointly."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)  # of Optuna before 5, and of `together`
+        return TPESampler(n_startup_trials=startup, seed=seed, constant_liar=True, multivariate=together)
+
+
+def seed_of(seed: int, number: int) -> int:
+    """Return the seed of a candidate's sampler: 32 bits, as NumPy's old generator takes."""
+    return int.from_bytes(hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=4).digest(), "big")
+
+
+def proposal(sampler: BaseSampler, trials: Iterable[FrozenTrial], space: Mapping[str, BaseDistribution]) -> FrozenTrial:
+    """Return what a sampler proposes after these trials, which are all that it sees; it is to make values large."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    replica = optuna.create_study(sampler=sampler, direction="maximize")
+    replica.add_trials(trials)
+    replica.ask(dict(space))
+    return replica.get_trials(deepcopy=False)[-1]
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:

@@ -9,7 +9,6 @@ result on the candidate alone: so neither helpers nor kills change anything.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,14 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Objective, Runner, mean_score, race
-from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, sampler_of
+from lcca.trainers.tune.samplers import (
+    ListedSearch,
+    distributions,
+    loose_distributions,
+    proposal,
+    sampler_of,
+    seed_of,
+)
 from lcca.trainers.tune.space import Params, Space, key
 
 POLL_SECONDS = 0.2
@@ -189,21 +195,17 @@ class Tuning:
 
         It sees the results of the batches before, and what is proposed already in this one, finished or not.
         """
-        replica = optuna.create_study(direction="maximize")
-        replica.add_trials([_running(t) if _batch(t) == batch else t for t in trials])
-        replica.sampler = self._sampler(len(trials))
-        if self._listed is not None and not self._listed.untried(replica.trials):
-            return None
-        replica.ask(distributions(self.space) if self._listed is None else loose_distributions(self.space))
-        return replica.trials[-1]
+        seen = [_running(t) if _batch(t) == batch else t for t in trials]
+        sampler = self._sampler(len(trials))
+        if self._listed is None:
+            return proposal(sampler, seen, distributions(self.space))
+        return proposal(sampler, seen, loose_distributions(self.space)) if self._listed.untried(seen) else None
 
     def _sampler(self, number: int) -> BaseSampler:
         """Return the sampler of a candidate: one that lists candidates is kept, others have a seed for each."""
         if self._listed is not None:
             return self._listed
-        digest = hashlib.blake2b(f"{self.seed}/{number}".encode(), digest_size=4).digest()
-        seed = int.from_bytes(digest, "big")  # 32 bits, as NumPy's old generator takes
-        sampler = sampler_of(self.config, self.space, seed, mean_score(self._start))
+        sampler = sampler_of(self.config, self.space, seed_of(self.seed, number), mean_score(self._start))
         self._listed = sampler if isinstance(sampler, ListedSearch) else None
         return sampler
 

@@ -9,6 +9,7 @@ from lcca.evaluation.report.sections.differences import capacity, designed, fore
 from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
+from lcca.evaluation.report.sections.hard import hard
 from lcca.evaluation.report.sections.maps import effects, regions
 from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, merit, questions, tried
@@ -39,6 +40,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
     ("map", "Where it is worth something", regions),
     ("effects", "Effect by parameter", effects),
+    ("hard", "Hard networks", hard),
     ("questions", "Questions", questions),
     ("convergence", "Estimates", estimates),
     ("agreement", "Both simulators", both_simulators),

@@ -8,6 +8,7 @@ from typing import Any
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
 from lcca.evaluation.comparison.sets import DEPENDS, FIRST_SEEDS, LEARNT_BY, TRAINED_TOO_LITTLE
+from lcca.evaluation.report.words.hard import hard_words
 from lcca.evaluation.report.words.maps import worth_in_words
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
@@ -91,6 +92,8 @@ def headline(result: Json) -> str:
         return best_of(ranked)
     if estimates := result.get("estimates"):
         return "; ".join(map(estimate_words, estimates))
+    if "hard_networks" in result:
+        return hard_words(result)
     if "agreement" in result:
         scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
         return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"

@@ -1,0 +1,1 @@
+"""The search for networks where a policy loses most."""
