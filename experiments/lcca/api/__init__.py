@@ -1,8 +1,9 @@
 """All that a script or a notebook needs by one import: ``import lcca.api as lcca``.
 
-Experiments are the commands of the same names: `compare`, `rank`, `evaluate`, `agree`, `stress`, `sweep`, `map`, `tune`,
-`study`, `acc`; `bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where contenders
-meet, as YAML files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names of its own.)
+Experiments are the commands of the same names: `compare`, `rank`, `evaluate`, `agree`, `stress`, `sweep`, `map`,
+`tune`, `study`, `acc`; `bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where
+contenders meet, as YAML files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names
+of its own.)
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import eigh, qr
 from scipy.special import chdtri
 
 from lcca.evaluation.maps.smoothing import Spectra, matern, plane
@@ -81,9 +81,9 @@ def independent_parts(spectra: Spectra, operator: Floats, differences: Floats) -
 
 def largest_t(parts: Floats, seeds: int) -> Floats:
     """Return the largest |t| over the rows of curves made of independent parts, in `DRAWS` draws, rising."""
-    left, sizes, _ = np.linalg.svd(parts, full_matrices=False)
-    rank = int((sizes > 1e-4 * sizes[0]).sum())
-    root, rng, found = left[:, :rank] * sizes[:rank], np.random.default_rng(0), []
+    values, directions = eigh(parts.T @ parts)
+    root, rng, found = parts @ directions[:, values > 1e-8 * values[-1]], np.random.default_rng(0), []
+    rank = root.shape[1]
     for _ in range(DRAWS // 100):
         curves = (root @ rng.standard_normal((rank, 100 * seeds))).reshape(len(root), 100, seeds)
         t = curves.mean(axis=2) / curves.std(axis=2, ddof=1) * math.sqrt(seeds)
