@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from lcca.evaluation.report.figures.saving import save_png
+from lcca.evaluation.report.figures.style import HUES, INK, drawing, legend_below, new_figure
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
@@ -28,6 +33,9 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+from results import IMPERFECT, imperfection  # noqa: E402
+
 REFERENCE = ROOT / "results" / "reference"
 SEEDS = range(1, 7)
 TEST_SEED = 9_100_000
@@ -63,12 +71,53 @@ def compared(name: str, scores: dict[str, list[float]]) -> dict[str, Any]:
     }
 
 
+@drawing
+def drawn(laws: dict[str, Any], trained: dict[str, Any] | None) -> Figure:
+    """Return what each header is worth: to laws that learnt with exact numbers, and to those that learnt with it."""
+    worth = {each["name"]: each["against_e2e_bits"] for each in laws["headers"] if each["name"] not in ("e2e", "free")}
+    names = sorted(worth, key=sized)
+    rows = trained["net_benefit"]["rows"] if trained else []
+    own = {each["header"]: [each["net_set"][key] for key in ("difference", "low", "high")] for each in rows}
+    figure = new_figure(0.5 + 0.24 * len(names))
+    ax = figure.subplots()
+    for shift, marker, hue, found, label in (
+        (0.12, "o", HUES[1], worth, "laws that learnt with exact numbers"),
+        (-0.12, "s", HUES[2], own, "laws that learnt with it, fewer trials"),
+    ):
+        places = {len(names) - at + shift: found[name] for at, name in enumerate(names) if name in found}
+        middle, low, high = np.array([*places.values()]).T if places else np.empty((3, 0))
+        ends = [middle - low, high - middle]
+        ax.errorbar(middle, [*places], xerr=ends, fmt=marker, color=hue, markersize=4, label=label if places else None)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    ax.set_xscale("symlog", linthresh=0.1)
+    ticks = (-3, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks([len(names) - at for at in range(len(names))], [imperfection(name) for name in names])
+    ax.set_xlabel("score against E2E, bits")
+    legend_below(figure, ax, 2)
+    return figure
+
+
+def sized(name: str) -> tuple[int, float]:
+    """Return where a header stands in the figure: by the kind of its imperfection, then by the size."""
+    kind, value = name.partition("_")[0], re.search(r"-(-?[\d.]+)$", name)
+    return [*IMPERFECT].index(kind) if kind != "exact" else -1, float(value[1]) if value else 0.0
+
+
 def main() -> None:
     """Print the differences, or draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=240, help="of each training seed")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--figure", type=Path, help="draw the figure from results/reference into this file, no ending")
     options = parser.parse_args()
+    if options.figure:
+        laws, trained = (
+            json.loads(file.read_text()) if (file := REFERENCE / f"{name}.json").exists() else None
+            for name in ("imperfect-laws", "headers-imperfect")
+        )
+        save_png(drawn(laws, trained), options.figure.parent, options.figure.name)
+        return
     found = measure(options.networks)
     if options.json:
         print(json.dumps(found, indent=1))

@@ -17,6 +17,16 @@ NAMES = {
     **{"e2e": "E2E", "link": "Link", "queue": "Queue", "link+queue": "Link+Queue", "flows": "number of flows"},
     **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
 }
+IMPERFECT = {
+    **{
+        "map": "map of {} bits that forgets after 50 to 100 µs",
+        "age": "map of 64 bits that forgets after {} µs or more",
+    },
+    **{"refresh": "read every {} µs", "delay": "written {} µs late", "sample": "in {} of the packets"},
+    **{"loss": "{} of the stamps lost", "noise": "noise of {}", "bias": "bias of {}", "bits": "{} bits"},
+    **{"exact": "exact", "switch": "map of 64 bits, read every 100 µs, 100 µs late, in 0.1 of the packets"},
+}
+"""Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
 MINUS = str.maketrans("-", "−")
 
 Row = Mapping[str, Any]
@@ -97,6 +107,27 @@ def headers(name: str) -> str:
         )
         rows.append([*first, paid, bits(net["low"], net["high"], net["difference"]), f"**{each['decision']}**"])
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
+
+
+def imperfect(name: str) -> str:
+    """Return what headers are worth to laws that learnt with exact numbers, training seeds one by one, bits."""
+    found = {each["name"]: each for each in read(name)["headers"] if each["name"] not in ("e2e", "free")}
+    rows = []
+    for each in sorted(found, key=lambda each: -_middle(found[each])):
+        against = (found[each][f"against_{other}_bits"] for other in ("e2e", "exact"))
+        cells = [bits(low, high, middle) for middle, low, high in against]
+        rows.append([imperfection(each), *cells])
+    return table(("number of flows", "against E2E", "against exact numbers"), rows)
+
+
+def imperfection(name: str) -> str:
+    """Return what a header of `configs/headers/imperfect*.yaml` is not exact in."""
+    value = re.search(r"-(-?[\d.]+)$", name)
+    return IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
+
+
+def _middle(row: Row) -> float:
+    return float(row["against_e2e_bits"][0])
 
 
 def rl_cc() -> str:
@@ -198,6 +229,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
+    "imperfect-laws": lambda: imperfect("imperfect-laws"),
     "rl-cc": rl_cc,
 }
 

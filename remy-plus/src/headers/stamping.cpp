@@ -55,7 +55,7 @@ void Stamping::prepare() {
   left = -1;
   ranks = false;
   if (!(stamp_loss >= 0 && stamp_loss < 1)) fail("stamps are lost with a probability from 0 to below 1");
-  gaps = stamp_loss > 0;
+  gaps = imperfect = stamp_loss > 0;
   for (const StampedField& field : fields) {
     if (field.source == Source::bytes_left && !field.writes) left = static_cast<int>(&field - fields.data());
     ranks |= field.writes && field.source == Source::rank;
@@ -65,6 +65,7 @@ void Stamping::prepare() {
     if ((field.window == Window::tumbling || field.window == Window::ewma) && !(field.interval > 0 || field.rtts > 0))
       fail("the window of a field needs an interval");
     gaps |= field.imprecision.late();
+    imperfect |= field.imprecision.any();
     if (field.imprecision.late() && overwrites) fail("records that overwrite others cannot be written late");
     place.push_back(field.aggregation == Aggregation::per_hop ? record++ : place.size());
     for (const Formula* formula : {&field.formula, &field.when})

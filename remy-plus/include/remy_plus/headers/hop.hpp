@@ -91,7 +91,7 @@ class Hop {
   void dequeue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
     pass(moment, draws, carried, words, false);
     if (carried) {
-      if (lost(draws)) leave_out(*carried);
+      if (stamping_->imperfect && lost(draws)) leave_out(*carried);
       ++carried->hops;
     }
     sent_bytes_ += moment.bytes;
@@ -127,7 +127,7 @@ class Hop {
     if (carried && (enqueue || !phases_[1])) carried->replaced = 0;
     if (!phases_[enqueue]) return;
     const std::size_t count = stamping_->fields.size();
-    const bool writes = carried && !lost(draws);
+    const bool writes = carried && !(stamping_->imperfect && lost(draws));
     if (writes && stamping_->formulas_read_fields) arrived_.assign(words, words + count);
     for (std::size_t i = 0; i < count; ++i) {
       const StampedField& field = stamping_->fields[i];
@@ -236,12 +236,7 @@ class Hop {
       return of_use(source) || told(source) ? measured(meters_[i], source, m, &carried)
                                             : instant(meters_[i], source, m, &carried);
     };
-    const std::optional<LateNumber>& late = meters_[i].late;
-    if (late && !late->known()) {
-      if (field.aggregation == Aggregation::per_hop) leave_out(carried);
-      return;
-    }
-    carried.known |= std::uint64_t{1} << i;
+    if (stamping_->imperfect && !knows(i, carried)) return;
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
     double draw = 0;
@@ -249,8 +244,24 @@ class Hop {
       draw = 1 - Stream(draws.seed, draws.network, Component::rounding, draws.sender,
                         (draws.packet << 16) + (carried.hops << 8) + i)
                      .uniform();
-    const double number = late ? late->value() : estimate(i, m, draws, &carried, own);
+    const double number = stamping_->imperfect ? imperfect(i, m, draws, carried, own) : local(i, m, &carried, own);
     combine(i, field.coding.encode(number, draw), carried, words);
+  }
+
+  // Whether it has a number, and its say on the field.
+  bool knows(std::size_t i, Carried& carried) const {
+    if (meters_[i].late && !meters_[i].late->known()) {
+      if (stamping_->fields[i].aggregation == Aggregation::per_hop) leave_out(carried);
+      return false;
+    }
+    carried.known |= std::uint64_t{1} << i;
+    return true;
+  }
+
+  template <class Own>
+  double imperfect(std::size_t i, const Moment& m, const Draws& draws, const Carried& carried, const Own& own) const {
+    const std::optional<LateNumber>& late = meters_[i].late;
+    return late ? late->value() : estimate(i, m, draws, &carried, own);
   }
 
   // The records that the hop has no number for.

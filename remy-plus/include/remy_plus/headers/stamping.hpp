@@ -107,10 +107,11 @@ struct Stamping {
   std::size_t record = 0, words = 0;
   std::vector<std::size_t> place;  // of each field: its word, or its word in a record
   bool formulas_read_fields = false;
-  int left = -1;       // field in which senders say the bytes left, or -1
-  bool ranks = false;  // hops rank flows by them
-  bool gaps = false;   // a packet may come back without a number in a field, or without a record
-  bool exact = false;  // every packet brings the very numbers of the one hop on its way, and costs nothing
+  int left = -1;           // field in which senders say the bytes left, or -1
+  bool ranks = false;      // hops rank flows by them
+  bool gaps = false;       // a packet may come back without a number in a field, or without a record
+  bool imperfect = false;  // some number is late or an estimate, or stamps are lost
+  bool exact = false;      // every packet brings the very numbers of the one hop on its way, and costs nothing
 
   // Throws std::invalid_argument naming what is wrong.
   void prepare();
