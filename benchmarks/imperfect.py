@@ -89,8 +89,8 @@ def drawn(laws: dict[str, Any], trained: dict[str, Any] | None) -> Figure:
         ends = [middle - low, high - middle]
         ax.errorbar(middle, [*places], xerr=ends, fmt=marker, color=hue, markersize=4, label=label if places else None)
     ax.axvline(0, color=INK, linewidth=0.8)
-    ax.set_xscale("symlog", linthresh=0.1)
-    ticks = (-3, -1, -0.3, -0.1, -0.05, 0, 0.05, 0.1)
+    ax.set_xscale("symlog", linthresh=0.1, linscale=1.5)
+    ticks = (-3, -1, -0.3, -0.1, -0.05, 0, 0.05)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_yticks([len(names) - at for at in range(len(names))], [imperfection(name) for name in names])
     ax.set_xlabel("score against E2E, bits")
@@ -101,7 +101,7 @@ def drawn(laws: dict[str, Any], trained: dict[str, Any] | None) -> Figure:
 def sized(name: str) -> tuple[int, float]:
     """Return where a header stands in the figure: by the kind of its imperfection, then by the size."""
     kind, value = name.partition("_")[0], re.search(r"-(-?[\d.]+)$", name)
-    return [*IMPERFECT].index(kind) if kind != "exact" else -1, float(value[1]) if value else 0.0
+    return [*IMPERFECT].index(kind), float(value[1]) if value else 0.0
 
 
 def main() -> None:

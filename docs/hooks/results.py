@@ -18,13 +18,9 @@ NAMES = {
     **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
 }
 IMPERFECT = {
-    **{
-        "map": "map of {} bits that forgets after 50 to 100 µs",
-        "age": "map of 64 bits that forgets after {} µs or more",
-    },
-    **{"refresh": "read every {} µs", "delay": "written {} µs late", "sample": "in {} of the packets"},
-    **{"loss": "{} of the stamps lost", "noise": "noise of {}", "bias": "bias of {}", "bits": "{} bits"},
-    **{"exact": "exact", "switch": "map of 64 bits, read every 100 µs, 100 µs late, in 0.1 of the packets"},
+    **{"exact": "exact", "map": "map: {} bits, 50 µs", "age": "map: 64 bits, {} µs", "refresh": "read every {} µs"},
+    **{"delay": "{} µs late", "sample": "in {} of packets", "loss": "{} of stamps lost", "noise": "noise {}"},
+    **{"bias": "bias {}", "bits": "field: {} bit(s)", "switch": "all of a switch"},
 }
 """Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
 MINUS = str.maketrans("-", "−")
@@ -123,7 +119,8 @@ def imperfect(name: str) -> str:
 def imperfection(name: str) -> str:
     """Return what a header of `configs/headers/imperfect*.yaml` is not exact in."""
     value = re.search(r"-(-?[\d.]+)$", name)
-    return IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
+    words = IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
+    return words.replace("map: 0 bits", "list of flows")
 
 
 def _middle(row: Row) -> float:

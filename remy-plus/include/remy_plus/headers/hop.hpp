@@ -210,19 +210,24 @@ class Hop {
     }
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       meters.values[k] = meters.samples[k].read(now, instant(meters, meters.sources[k], m, carried));
-    if (meters.late)
-      meters.late->advance(now, [&] { return estimate(i, m, draws, carried, [](std::size_t) { return 0.0; }); });
+    if (meters.late) read_late(i, now, m, draws, carried);
   }
 
+  // What follows is kept out of the way of headers without imperfections.
+  [[gnu::noinline]] void read_late(std::size_t i, double now, const Moment& m, const Draws& draws,
+                                   const Carried* carried) {
+    const auto nothing = [](std::size_t) { return 0.0; };  // formulas that are late read no fields
+    meters_[i].late->advance(now, [&] { return estimate(i, m, draws, carried, nothing); });
+  }
   // Whether it writes nothing into this packet.
-  bool lost(const Draws& draws) const {
+  [[gnu::noinline]] bool lost(const Draws& draws) const {
     return stamping_->stamp_loss > 0 && stream(Component::stamp_loss, draws).uniform() <= stamping_->stamp_loss;
   }
   Stream stream(Component use, const Draws& draws, std::uint64_t field = 0) const {
     return Stream(draws.seed, draws.network, use, draws.sender, (draws.packet << 24) + (number_ << 8) + field);
   }
   // By which a map knows a flow: senders of a network are few and have the same numbers in all of them.
-  std::uint64_t flow_of(const Draws& draws) const {
+  [[gnu::noinline]] std::uint64_t flow_of(const Draws& draws) const {
     if (by_packets_) return draws.sender;
     return Stream(draws.seed, draws.network, Component::flow_hash, draws.sender, number_).next();
   }
@@ -249,7 +254,7 @@ class Hop {
   }
 
   // Whether it has a number, and its say on the field.
-  bool knows(std::size_t i, Carried& carried) const {
+  [[gnu::noinline]] bool knows(std::size_t i, Carried& carried) const {
     if (meters_[i].late && !meters_[i].late->known()) {
       if (stamping_->fields[i].aggregation == Aggregation::per_hop) leave_out(carried);
       return false;
@@ -259,7 +264,8 @@ class Hop {
   }
 
   template <class Own>
-  double imperfect(std::size_t i, const Moment& m, const Draws& draws, const Carried& carried, const Own& own) const {
+  [[gnu::noinline]] double imperfect(std::size_t i, const Moment& m, const Draws& draws, const Carried& carried,
+                                     const Own& own) const {
     const std::optional<LateNumber>& late = meters_[i].late;
     return late ? late->value() : estimate(i, m, draws, &carried, own);
   }
