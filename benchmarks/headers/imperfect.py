@@ -1,7 +1,7 @@
 """What imperfect numbers of flows cost laws that learnt with exact ones, and a figure of all that was measured.
 
-    python benchmarks/imperfect.py [--networks 240] [--json]
-    python benchmarks/imperfect.py --figure docs/figures/imperfect
+    python benchmarks/headers/imperfect.py [--networks 240] [--json]
+    python benchmarks/headers/imperfect.py --figure docs/figures/imperfect
 
 The laws are those of `configs/signals.yaml` (capacity+flows and E2E, six training seeds, 54,000 trials each). With
 every header of `configs/headers/imperfect-unseen.yaml`, bytes charged, they meet networks of the default space, the
@@ -32,7 +32,7 @@ from lcca.experiments.campaign.config import read_campaign
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "hooks"))
 from results import IMPERFECT, imperfection  # noqa: E402
 
