@@ -21,6 +21,12 @@ NAMES = {
     **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
 }
 METRICS = {"score_bits": "score", "throughput_share": "throughput", "delay_us": "delay"}
+IMPERFECT = {
+    **{"exact": "exact", "map": "map: {} bits, 50 µs", "age": "map: 64 bits, {} µs", "refresh": "read every {} µs"},
+    **{"delay": "{} µs late", "sample": "in {} of packets", "loss": "{} of stamps lost", "noise": "noise {}"},
+    **{"bias": "bias {}", "bits": "field: {} bit(s)", "switch": "all of a switch"},
+}
+"""Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
 MINUS = str.maketrans("-", "−")
 
 Row = Mapping[str, Any]
@@ -101,6 +107,28 @@ def headers(name: str) -> str:
         )
         rows.append([*first, paid, bits(net["low"], net["high"], net["difference"]), f"**{each['decision']}**"])
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
+
+
+def imperfect(name: str) -> str:
+    """Return what headers are worth to laws that learnt with exact numbers, training seeds one by one, bits."""
+    found = {each["name"]: each for each in read(name)["headers"] if each["name"] not in ("e2e", "free")}
+    rows = []
+    for each in sorted(found, key=lambda each: -_middle(found[each])):
+        against = (found[each][f"against_{other}_bits"] for other in ("e2e", "exact"))
+        cells = [bits(low, high, middle) for middle, low, high in against]
+        rows.append([imperfection(each), *cells])
+    return table(("number of flows", "against E2E", "against exact numbers"), rows)
+
+
+def imperfection(name: str) -> str:
+    """Return what a header of `configs/headers/imperfect*.yaml` is not exact in."""
+    value = re.search(r"-(-?[\d.]+)$", name)
+    words = IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
+    return words.replace("map: 0 bits", "list of flows")
+
+
+def _middle(row: Row) -> float:
+    return float(row["against_e2e_bits"][0])
 
 
 def rl_cc() -> str:
@@ -291,6 +319,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
+    "imperfect-laws": lambda: imperfect("imperfect-laws"),
     "rl-cc": rl_cc,
     "ranges": lambda: ranges("ranges"),
     "range-costs": lambda: range_costs("ranges"),

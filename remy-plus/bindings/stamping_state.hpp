@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/headers/stamping.hpp"
@@ -139,6 +140,13 @@ inline StampedField field_from(const nb::dict& d) {
   if (d.contains("rtts")) field.rtts = value_of<double>(d, "rtts");
   if (d.contains("memory_bits")) field.memory_bits = value_of<int>(d, "memory_bits");
   const auto gains = value_of<std::vector<double>>(d, "gains");
+  for (const auto& [key, number] : {std::pair{"refresh", &field.imprecision.refresh},
+                                    {"delay", &field.imprecision.delay},
+                                    {"bias", &field.imprecision.bias},
+                                    {"noise", &field.imprecision.noise},
+                                    {"shift", &field.imprecision.shift},
+                                    {"shift_noise", &field.imprecision.shift_noise}})
+    if (d.contains(key)) *number = value_of<double>(d, key);
   field.gains = {gains.at(0), gains.at(1), gains.at(2), gains.at(3)};
   field.at_enqueue = value_of<std::string>(d, "at") == "enqueue";
   field.follows = value_of<int>(d, "follows");
@@ -189,6 +197,7 @@ inline Stamping stamping_from(const nb::dict& d) {
   stamping.probability = value_of<double>(d, "probability");
   stamping.every_packets = value_of<std::uint32_t>(d, "every_packets");
   stamping.every_us = value_of<double>(d, "every_us");
+  if (d.contains("stamp_loss")) stamping.stamp_loss = value_of<double>(d, "stamp_loss");
   stamping.plain = value_of<bool>(d, "plain");
   stamping.prepare();
   return stamping;

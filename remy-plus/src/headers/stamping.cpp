@@ -21,7 +21,7 @@ bool is_exact(const StampedField& field) {
   const bool replaced = (field.aggregation == Aggregation::max && field.initial == 0) ||
                         (field.aggregation == Aggregation::min && field.initial == largest);
   return field.coding.kind == Coding::Kind::exact && replaced && field.formula.empty() && field.when.empty() &&
-         !field.has_value && field.only < 0 && field.writes && is_instant(field);
+         !field.has_value && field.only < 0 && field.writes && !field.imprecision.any() && is_instant(field);
 }
 
 bool is_exact(const Reading& reading) {
@@ -35,7 +35,8 @@ bool is_zero(const std::vector<std::uint32_t>& bytes) {
 }
 
 bool is_exact(const Stamping& s) {
-  const bool always = s.probability >= 1 && s.every_packets == 1 && s.every_us == 0 && s.labels.empty();
+  const bool always =
+      s.probability >= 1 && s.every_packets == 1 && s.every_us == 0 && s.labels.empty() && s.stamp_loss == 0;
   return s.plain && always && is_zero(s.sent_bytes) && is_zero(s.reflected_bytes) &&
          std::ranges::all_of(s.fields, [](const StampedField& field) { return is_exact(field); }) &&
          std::ranges::all_of(s.readings, [](const Reading& reading) { return is_exact(reading); });
@@ -53,6 +54,8 @@ void Stamping::prepare() {
   place.clear();
   left = -1;
   ranks = false;
+  if (!(stamp_loss >= 0 && stamp_loss < 1)) fail("stamps are lost with a probability from 0 to below 1");
+  gaps = imperfect = stamp_loss > 0;
   for (const StampedField& field : fields) {
     if (field.source == Source::bytes_left && !field.writes) left = static_cast<int>(&field - fields.data());
     ranks |= field.writes && field.source == Source::rank;
@@ -61,11 +64,16 @@ void Stamping::prepare() {
     if (field.aggregation == Aggregation::per_hop && max_hops == 0) fail("records need room for hops");
     if ((field.window == Window::tumbling || field.window == Window::ewma) && !(field.interval > 0 || field.rtts > 0))
       fail("the window of a field needs an interval");
+    gaps |= field.imprecision.late();
+    imperfect |= field.imprecision.any();
+    if (field.imprecision.late() && overwrites) fail("records that overwrite others cannot be written late");
     place.push_back(field.aggregation == Aggregation::per_hop ? record++ : place.size());
     for (const Formula* formula : {&field.formula, &field.when})
       for (const Formula::Step& step : formula->steps()) {
         if (step.op == Formula::Op::field && !(step.value < count)) fail("a formula names a field that is not there");
         formulas_read_fields |= step.op == Formula::Op::field;
+        if (step.op == Formula::Op::field && formula == &field.formula && field.imprecision.late())
+          fail("a formula of what a packet brings cannot be written late");
         ranks |= step.op == Formula::Op::source && step.value == static_cast<double>(Source::rank);
       }
   }
@@ -76,6 +84,7 @@ void Stamping::prepare() {
       if (field >= count) fail("a signal is read from a field that is not there");
   }
   if (ranks && left < 0) fail("a rank needs a field in which senders say the bytes left");
+  if (gaps && max_hops > 64) fail("more than 64 records, of which some may be left out");
   words = fields.size() + max_hops * record;
   exact = is_exact(*this);
 }

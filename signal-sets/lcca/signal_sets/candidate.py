@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lcca.inputs.units import PACKET_BYTES
@@ -21,11 +21,14 @@ class Candidate:
         signals: what the policy sees; its name is the candidate's.
         header: what carries the signals of the network; None where they are free and exact.
         packet_bytes: of a data packet without the header, whose bytes are charged.
+        learnt: what carries the signals while the policy learns, where that is another header: then what is compared is
+            how a policy fares with a header that it was not made for.
     """
 
     signals: SignalSet
     header: Header | None = None
     packet_bytes: int = PACKET_BYTES
+    learnt: Header | None = None
 
     @property
     def name(self) -> str:
@@ -47,6 +50,11 @@ class Candidate:
         """Whether packets grow by it."""
         return self.wire_bytes > 0
 
+    @property
+    def learning(self) -> Candidate:
+        """What is learnt: itself, but for the header."""
+        return self if self.learnt is None else replace(self, header=self.learnt, learnt=None)
+
     def stamping(self, charged: bool) -> Stamping | None:
         """Return what hops write, with its bytes charged or free."""
         if self.header is None:
@@ -58,8 +66,9 @@ class Candidate:
         return with_header(policy, self.stamping(charged))
 
     def content(self) -> dict[str, Any]:
-        """Return what it is, as JSON values; names and words left out."""
-        said = {} if self.header is None else {"header": header_content(self.header), "packet_bytes": self.packet_bytes}
+        """Return what is learnt, as JSON values; names and words left out."""
+        header = self.learning.header
+        said = {} if header is None else {"header": header_content(header), "packet_bytes": self.packet_bytes}
         return {"signals": list(self.signals.signals), **said}
 
 

@@ -18,10 +18,12 @@ from lcca.experiments.recipes import sweep as run
 from lcca.experiments.testing.groups import outlooks
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
-from lcca.signal_sets.headers.header import header
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.rules import RuleTable
+from lcca.signal_sets.headers.header import header, header_of
 from lcca.signal_sets.load import resolve
 
-from ...conftest import TINY, RunCommand, undrawn
+from ...conftest import BRIEF, TINY, RunCommand, undrawn
 
 HEADERS = """\
 headers:
@@ -196,6 +198,43 @@ def test_a_policy_file_says_its_header_and_runs_with_it(done: Path) -> None:
 
 def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> None:
     assert lcca("verdict", done).status == 0
+
+
+UNSEEN = """\
+headers:
+  - {header: fair-share, name: exact}
+  - {header: fair-share, name: lossy, set: {stamp_loss: 0.9}}
+  - {header: fair-share, name: off, set: {flows.measure.shift: 10}}
+learnt_with: fair-share
+"""
+
+
+def test_policies_meet_headers_that_they_did_not_learn_with(tmp_path: Path, no_report: None) -> None:
+    """One training serves them all, and each is tested with its own header: gaps are in units of flows / capacity."""
+    path = tmp_path / "unseen.yaml"
+    path.write_text(BRIEF.replace("loss+rtt, loss+queue", "loss+rtt").replace("[1, 2]", "[1]") + UNSEEN)
+    run.sweep(
+        path,
+        out=tmp_path / "run",
+        training_cache=tmp_path / "cache",
+        overrides=["trainer.rounds=1", "trainer.pacing=auto", "test.pairs=32"],
+    )
+    assert len([*(tmp_path / "cache").glob("*.training")]) == 2  # the baseline's and theirs
+    names = ("exact", "lossy", "off")
+    kept = [policyfile.load(tmp_path / f"run/policies/{name}.default.s1.json") for name in names]
+    assert len({each.policy.digest for each in kept if isinstance(each.policy, RuleTable)}) == 1
+    own = [header_of(each.header) for each in kept if each.header is not None]
+    assert [each.stamp_loss for each in own] == [0, 0.9, 0]
+    assert [each.field("flows").measure.shift for each in own] == [0, 0, 10]
+    scores = {each["name"]: each["score_bits"] for each in summary(tmp_path / "run")["signal_sets"]}
+    assert len({scores[name] for name in names}) == 3
+
+
+def test_what_they_learnt_with_carries_their_signals(tmp_path: Path) -> None:
+    path = tmp_path / "unseen.yaml"
+    path.write_text(TINY.replace("loss+rtt, loss+queue", "loss+rtt") + UNSEEN.replace("with: fair-share", "with: ecn"))
+    with pytest.raises(ConfigError, match="learnt_with: carries no capacity, which exact does"):
+        read_campaign(path)
 
 
 @pytest.mark.full

@@ -16,7 +16,7 @@ from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.headers.header import header, packaged_headers
+from lcca.signal_sets.headers.header import Header, header, packaged_headers
 from lcca.signal_sets.headers.simulated import stamping
 
 pytestmark = pytest.mark.usefixtures("ns3")
@@ -72,6 +72,30 @@ def check(names, networks):
 )
 def test_policies_with_headers_do_the_same_in_both(network, names):
     check(names, [network])
+
+
+@pytest.mark.parametrize(
+    ("measure", "keys"),
+    [
+        ({"window": "aged", "interval_us": 50, "memory_bits": 8}, {}),
+        ({"refresh_us": 200, "delay_us": 100, "bias": 0.5, "noise": 0.3}, {"stamp_loss": 0.5}),
+    ],
+    ids=["map", "late"],
+)
+def test_imperfect_counts_are_as_far_off_in_both(measure, keys):
+    """Two senders divide the link by what their headers say: what they leave idle is the count's error."""
+    whole = header("fair-share").model_dump(mode="json") | keys
+    flows = whole["fields"][1]
+    flows["measure"] |= measure
+    flows["encode"] = {"kind": "linear", "step": 0.0625}
+    policies = [WithHeader(FairShare(), stamping(made).on_packets(BYTES))
+                for made in (header("fair-share"), Header.model_validate(whole))]  # fmt: skip
+    networks = [replace(network, senders=2) for network in NETWORKS]
+    fast, _ = delivered(Engine(10_000.0, jobs=1), policies, networks)
+    real, _ = delivered(Ns3(10_000.0, jobs=1), policies, networks)
+    np.testing.assert_allclose(real.sum(axis=1), fast.sum(axis=1), rtol=0.02)
+    np.testing.assert_allclose(real, fast, rtol=0.08)  # one network's errors are of 50 readings
+    assert np.abs(fast[1] / fast[0] - 1).max() > 0.05
 
 
 @pytest.mark.full

@@ -126,6 +126,38 @@ def test_exact_ranks_are_of_flows_with_fewer_bytes_left(tmp_path, seed: int) -> 
     np.testing.assert_array_equal(rows[told(rows), 3], exact[told(rows)])
 
 
+@pytest.mark.parametrize(("refresh", "delay"), [(11.0, 0.0), (0.0, 4.5), (11.0, 4.5)])
+def test_late_counts_are_earlier_ones(tmp_path, refresh: float, delay: float) -> None:
+    """Of the packets that left since the latest reading, what the first said that is `delay` old; none before it."""
+    used = measured("fair-share", "flows", memory_bits=0, refresh_us=refresh, delay_us=delay)
+    rows = watched(tmp_path, used, ("flows",), many_to_one(1), star(SENDERS + 1))
+    flow, time = departures(rows, used)
+    exact, readings, said, turn = exact_counts(flow, time), [], np.zeros(len(rows)), -1.0
+    for i, now in enumerate(time):
+        if not refresh or np.floor(now / refresh) != turn:
+            readings.append((now + delay, exact[i]))
+        turn = np.floor(now / refresh) if refresh else turn
+        said[i] = max((each for each in readings if each[0] <= now + 1e-9), default=(0, 0))[1]
+    known = told(rows) & (said > 0)
+    assert known.sum() > 1000
+    assert (said != exact)[known].mean() > 0.2
+    assert np.mean(rows[known, 3] == said[known]) > 0.999  # times in the log are rounded
+
+
+def test_lost_stamps_leave_the_number_before(tmp_path) -> None:
+    """A lone flow by 100 Gb/s: a third of its packets bring an estimate of their own, by the binomial."""
+    whole = measured("fair-share", "flows", memory_bits=0, shift=5, shift_noise=1).model_dump(mode="json")
+    whole["fields"][1]["encode"] = {"kind": "linear", "step": 0.0001}
+    whole["fields"][1]["bits"] = 32
+    lone = FabricFlows(np.array([0]), np.array([1]), np.array([6000 * PAYLOAD]), np.array([0.0]))
+    rows = watched(tmp_path, Header.model_validate(whole | {"stamp_loss": 2 / 3}), ("flows",), lone, star(2))
+    own = 1 + (np.diff(rows[2:, 3]) != 0).sum()
+    assert abs(own - len(rows) / 3) < 4 * np.sqrt(len(rows) * 2 / 9)
+    values = np.unique(rows[2:, 3])
+    assert values.mean() == pytest.approx(6, abs=4 / np.sqrt(own))
+    assert values.std() == pytest.approx(1, rel=4 / np.sqrt(2 * own))
+
+
 def test_a_map_of_bits_counts_within_the_error_of_linear_counting(tmp_path) -> None:
     """Standard error √(m (eᵗ − t − 1)) of n = t m flows (Whang et al. 1990, equation 10)."""
     for bits in (64, 1024):

@@ -51,6 +51,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.candidate import Candidate
+from lcca.signal_sets.headers.header import Header, header
 from lcca.signal_sets.load import Place, resolve
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
@@ -71,6 +72,10 @@ def _name_or_content(signals: SignalSet) -> str | dict[str, Any]:
 
 NamedSet = Annotated[SignalSet, NAMES_A_FILE, BeforeValidator(_named), PlainSerializer(_name_or_content)]
 """A signal set: the name of a packaged one, a YAML file, or written out in the campaign's file."""
+
+
+def _header(value: Any) -> Any:
+    return header(value) if isinstance(value, str) else value
 
 
 def _kind_of_trainer(value: Any) -> Any:
@@ -127,6 +132,8 @@ class CampaignConfig(RunConfig):
         signal_sets: names of packaged sets, files, or sets written out.
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
             fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
+        learnt_with: a header with which the policies of all `headers` learn and are validated, in place of their own:
+            so each is tested with one that its policy was not made for.
         packet_bytes: of a data packet without headers: what their bytes are charged against, and what rates and sizes
             of `networks` with a unit are counted in. A fabric says it.
         baseline: the signal set that the others are compared with, by its name or its file.
@@ -164,6 +171,7 @@ class CampaignConfig(RunConfig):
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[FileOrName, Field(validate_default=True)] = "e2e"
     headers: tuple[HeaderEntry, ...] = ()
+    learnt_with: Annotated[Header | None, NAMES_A_FILE, BeforeValidator(_header)] = None
     packet_bytes: Annotated[PacketBytes, Field(validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer | None = None
@@ -231,8 +239,8 @@ class CampaignConfig(RunConfig):
 
     @model_serializer(mode="wrap")
     def _as_written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        other = "trainer" if self.trainers else "trainers"
-        return {key: value for key, value in content(self).items() if key != other}
+        other = ["trainer" if self.trainers else "trainers", *([] if self.learnt_with else ["learnt_with"])]
+        return {key: value for key, value in content(self).items() if key not in other}
 
     @model_validator(mode="after")
     def _distinct_ids(self) -> CampaignConfig:
@@ -313,7 +321,7 @@ class CampaignConfig(RunConfig):
     def candidates(self) -> tuple[Candidate, ...]:
         """Everything that is trained and compared: the signal sets, then the headers."""
         sets = tuple(Candidate(each, None, self.packet_bytes) for each in self.signal_sets)
-        return sets + header_candidates(self.headers, self.base, self.packet_bytes)
+        return sets + header_candidates(self.headers, self.base, self.packet_bytes, self.learnt_with)
 
     @cached_property
     def starts(self) -> dict[str, RuleTable]:

@@ -126,16 +126,25 @@ def _put(content: dict[str, Any], key: str, value: Any, header: Header) -> None:
 def _word(value: Any) -> str:
     """Return a value as a part of a name."""
     text = json.dumps(value, sort_keys=True) if isinstance(value, dict | list | tuple) else f"{value}"
-    word = re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-") or "x"
+    word = text if isinstance(value, int | float) else re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-") or "x"
     return word if len(word) <= 20 else hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def header_candidates(entries: Sequence[HeaderEntry], base: SignalSet, packet_bytes: int) -> tuple[Candidate, ...]:
-    """Return a candidate per header: the signals of the base set, and those that the header carries."""
+def header_candidates(
+    entries: Sequence[HeaderEntry], base: SignalSet, packet_bytes: int, learnt: Header | None
+) -> tuple[Candidate, ...]:
+    """Return a candidate per header: the signals of the base set, and those that the header carries.
+
+    Raises:
+        ValueError: one carries what the header does not that all learn with.
+    """
     candidates = []
+    carried = None if learnt is None else header_signals(learnt)
     for header, seen in (variant for entry in entries for variant in entry.variants()):
+        if carried is not None and (missing := {name.removesuffix("_ewma") for name in seen} - set(carried)):
+            raise ValueError(f"learnt_with: carries no {min(missing)}, which {header.name} does")
         signals = (*base.signals, *(name for name in seen if name not in base.signals))
         title = header.title if len(header.title) <= 60 else header.title[:59] + "…"
         own = SignalSet(name=header.name, title=title, signals=signals, doc=header.doc)
-        candidates.append(Candidate(own, header, packet_bytes))
+        candidates.append(Candidate(own, header, packet_bytes, learnt))
     return tuple(candidates)

@@ -19,6 +19,7 @@ from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import digest_file, read_with_digest
 from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
+from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import Task
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class Learner:
     def signals(self) -> SignalSet:
         """What the policy sees."""
         return self.candidate.signals
+
+    @property
+    def header(self) -> str | dict[str, Any] | None:
+        """The header that its policy is tested with, as policy files have it."""
+        return None if self.candidate.header is None else described(self.candidate.header)
 
     def trained_by(self, config: CampaignConfig) -> TrainerConfig:
         """Return the configuration of its trainer."""
@@ -156,7 +162,7 @@ class Learner:
             space=space if hard is None or isinstance(space, FabricSpace) else hard.beside(space),
             utility=self.utility,
             seed=derive(config.seed, "training", self.training_seed),
-            header=self.candidate.stamping(charged=False),
+            header=self.candidate.learning.stamping(charged=False),
         )
 
 

@@ -55,7 +55,8 @@ class Progress:
 def train_side_by_side(run: CampaignRun, plan: Sequence[Learner], cache: TrainingCache, pool: Pool) -> None:
     """Train all policies of a plan, as many at once as the pool runs; each goes on from its checkpoint.
 
-    Those that others share a beginning with come first, one for each beginning.
+    Those that others share a beginning with come first, one for each beginning; then one of equal trainings, which
+    others take from the cache.
 
     Raises:
         InputError: trainings failed; the message names them and why. The others are done.
@@ -63,7 +64,8 @@ def train_side_by_side(run: CampaignRun, plan: Sequence[Learner], cache: Trainin
     failed, first = [], dict[str, Learner]()
     for learner in plan:
         first.setdefault(learner.shared_key(run.config), learner)
-    plan = sorted(plan, key=lambda learner: learner not in first.values())
+    equal = {learner.key(run.config): learner for learner in reversed(plan)}
+    plan = sorted(plan, key=lambda learner: (learner not in first.values(), learner not in equal.values()))
     title = f"training {len(plan)} policies, {min(pool.count, len(plan))} at once"
     with run.reporter.task(title, total=len(plan)) as task:
         for count, (at, progress) in enumerate(_trained(run, plan, cache, pool), 1):

@@ -28,7 +28,6 @@ from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import LearningRow, Trainer, TrainerConfig, WarmStart
 from lcca.trainers.registry import trainer_class
 
@@ -87,7 +86,8 @@ def take_from_cache(run: CampaignRun, learner: Learner, title: str, cache: Train
         for name, text in finished.rounds.items():
             kept = loads(text)
             own = provenance(run.config, rounds.learner) | {"round": kept.provenance["round"]}
-            rounds.write(rounds.folder / name, replace(kept, signal_set=rounds.learner.signals.name, provenance=own))
+            mine = replace(kept, signal_set=learner.signals.name, header=learner.header, provenance=own)
+            rounds.write(rounds.folder / name, mine)
         write_checked(rounds.checkpoint, finished.checkpoint.encode())  # last: with it the training counts as finished
         run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
 
@@ -97,9 +97,8 @@ def trainer_of(run: CampaignRun, learner: Learner, shared: Path | None = None) -
     config, rounds = run.config, Rounds(run.path, learner)
 
     def keep(round_: int, policy: Policy) -> None:
-        header = None if learner.candidate.header is None else described(learner.candidate.header)
         own = provenance(config, learner) | {"round": round_ + 1}
-        file = PolicyFile(policy, signal_set=learner.signals.name, header=header, provenance=own)
+        file = PolicyFile(policy, signal_set=learner.signals.name, header=learner.header, provenance=own)
         rounds.write(rounds.file(round_), file)
 
     shared = (shared or layout.shared(run.path)) / f"{learner.shared_key(config)}.json"

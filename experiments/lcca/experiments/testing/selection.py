@@ -77,7 +77,7 @@ def choose(run: CampaignRun, learner: Learner) -> Chosen:
     """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
     rounds, wanted = Rounds(run.path, learner), run.config.validation
     kept = {f"{learner.id}.{file.stem}": rounds.read(file) for file in rounds.files()}
-    policies = {id: learner.candidate.equip(file.policy) for id, file in kept.items()}
+    policies = {id: learner.candidate.learning.equip(file.policy) for id, file in kept.items()}
     place = place_of(run, derive(run.config.seed, "validation"), learner.utility)
     phase = run.phase(layout.VALIDATION)
     rows = phase.part(learner.id, run=lambda: place.rows(policies, Block(0, 0, wanted.networks)))

@@ -39,7 +39,7 @@ LinkDevice::LinkDevice(const LinkRules& rules, const Link& link)
       address_(ns3::Mac48Address::Allocate()) {
   if (!rules.stamping || !link.stamps) return;
   const double rate = link.bytes_per_ns * rules.ns_per_us / rules.packet_bytes;
-  hop_.emplace(*rules.stamping, rules.model, rate, rules.rtt);
+  hop_.emplace(*rules.stamping, rules.model, rate, rules.rtt, false, link.number);
 }
 
 bool LinkDevice::SetMtu(std::uint16_t mtu) {

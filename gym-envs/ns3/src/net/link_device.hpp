@@ -58,6 +58,7 @@ class LinkDevice : public ns3::NetDevice {
     std::int64_t delay = 0;              // ns
     std::uint64_t buffer = UINT64_MAX;   // packets waiting, the one being sent not counted
     bool stamps = false;                 // whether it writes signals (router-router links do, host links do not)
+    std::uint64_t number = 0;            // of the network's links
   };
 
   LinkDevice(const LinkRules& rules, const Link& link);

@@ -184,6 +184,7 @@ class Trial final : public TrialDriver {
       made.delay = plan_.ns(link.delay);
       if (std::isfinite(link.buffer)) made.buffer = static_cast<std::uint64_t>(link.buffer);
       made.stamps = true;
+      made.number = devices_.size();
       Router& tail = *routers_.at(static_cast<std::size_t>(link.tail));
       devices_.push_back(add_device(tail.node(), made));
       devices_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });

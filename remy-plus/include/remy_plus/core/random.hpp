@@ -16,10 +16,13 @@ enum class Component : std::uint64_t {
   flow_length = 4,
   loss = 5,
   arrival = 6,
-  selection = 7,  // which packets carry what of a header
-  rounding = 8,   // of numbers in headers
-  flow_ends = 9,  // who sends to whom in a fabric
-  sampling = 10   // which packets a switch of a fabric counts
+  selection = 7,    // which packets carry what of a header
+  rounding = 8,     // of numbers in headers
+  flow_ends = 9,    // who sends to whom in a fabric
+  sampling = 10,    // which packets a switch of a fabric counts
+  stamp_loss = 11,  // which packets a hop does not write to
+  estimation = 12,  // errors of what hops write
+  flow_hash = 13    // where a hop's map has its flows
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

@@ -32,7 +32,9 @@ class Headers {
   // --- ports
 
   // The hop of the port of the next index.
-  void add(const Model& model, double rate, double rtt) { hops_.emplace_back(stamping_, model, rate, rtt, true); }
+  void add(const Model& model, double rate, double rtt) {
+    hops_.emplace_back(stamping_, model, rate, rtt, true, hops_.size());
+  }
   // The link of a port has another rate from now on.
   void change(std::size_t index, const Model& model, double rate) { hops_[index] = hops_[index].at_rate(model, rate); }
   // Bytes of a packet that has come to a port, with what the port's hop adds.

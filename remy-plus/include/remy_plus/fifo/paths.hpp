@@ -182,7 +182,7 @@ class BasicPaths {
     space_.stamps.words.resize(space_.packets.size() * stamping_->words);
     for (std::size_t i = 0; i < layout_.links.size(); ++i) {
       const double rate = layout_.links[i].rate;
-      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, network.rtt));
+      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, network.rtt, false, i));
     }
     readers_.assign(layout_.routes.size(), Reader(*stamping_));
     reflectors_.assign(layout_.routes.size(), Reflector());

@@ -55,12 +55,14 @@ inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint
 class Hop {
  public:
   // `rate` in packets/µs; `rtt` in µs, what the network's is without queues. With `by_packets` nobody says when flows
-  // begin and end: they are known by their packets alone.
-  Hop(const Stamping& stamping, const Model& model, double rate, double rtt, bool by_packets = false)
+  // begin and end: they are known by their packets alone. `number` tells hops of a network apart where they draw.
+  Hop(const Stamping& stamping, const Model& model, double rate, double rtt, bool by_packets = false,
+      std::uint64_t number = 0)
       : stamping_(&stamping),
         rate_(rate),
         rtt_(rtt),
         by_packets_(by_packets),
+        number_(number),
         marker_(StepMarker::of(model, rate, rtt)),
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
@@ -69,7 +71,7 @@ class Hop {
 
   // The same hop at a link of another rate: what it measures begins anew, and it goes on counting.
   Hop at_rate(const Model& model, double rate) const {
-    Hop made(*stamping_, model, rate, rtt_, by_packets_);
+    Hop made(*stamping_, model, rate, rtt_, by_packets_, number_);
     made.flows_ = flows_;
     made.sent_bytes_ = sent_bytes_;
     return made;
@@ -88,7 +90,10 @@ class Hop {
   }
   void dequeue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
     pass(moment, draws, carried, words, false);
-    if (carried) ++carried->hops;
+    if (carried) {
+      if (stamping_->imperfect && lost(draws)) leave_out(*carried);
+      ++carried->hops;
+    }
     sent_bytes_ += moment.bytes;
   }
 
@@ -97,7 +102,7 @@ class Hop {
     const StampedField& field = stamping_->fields[i];
     Meters& meters = meters_[i];
     if (meters.idle()) return scaled(field, instant(meters, field.source, moment, &carried));
-    measure(meters, field, moment, 0, &carried);
+    measure(i, field, moment, {}, &carried);
     return scaled(field, measured(meters, field.source, moment, &carried));
   }
 
@@ -114,19 +119,21 @@ class Hop {
     std::optional<XcpFeedback> feedback;
     double rate = 0, allowed = 0;              // of these two
     std::optional<ActiveFlows> flows, ranked;  // known by their packets, with the bytes that these say are left
-    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback && !flows && !ranked; }
+    std::optional<LateNumber> late;
+    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback && !flows && !ranked && !late; }
   };
 
   void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
     if (carried && (enqueue || !phases_[1])) carried->replaced = 0;
     if (!phases_[enqueue]) return;
     const std::size_t count = stamping_->fields.size();
-    if (carried && stamping_->formulas_read_fields) arrived_.assign(words, words + count);
+    const bool writes = carried && !(stamping_->imperfect && lost(draws));
+    if (writes && stamping_->formulas_read_fields) arrived_.assign(words, words + count);
     for (std::size_t i = 0; i < count; ++i) {
       const StampedField& field = stamping_->fields[i];
       if (field.at_enqueue != enqueue || !field.writes) continue;
-      if (!meters_[i].idle()) measure(meters_[i], field, moment, draws.sender, carried);
-      if (carried) write(i, moment, draws, *carried, words);
+      if (!meters_[i].idle()) measure(i, field, moment, draws, carried);
+      if (writes) write(i, moment, draws, *carried, words);
     }
   }
 
@@ -187,21 +194,42 @@ class Hop {
     return instant(meters, source, m, carried);
   }
 
-  void measure(Meters& meters, const StampedField& field, const Moment& m, std::uint64_t flow, const Carried* carried) {
+  void measure(std::size_t i, const StampedField& field, const Moment& m, const Draws& draws, const Carried* carried) {
+    Meters& meters = meters_[i];
     const double now = field.at_enqueue ? m.arrived : m.start;
     if (meters.uses) meters.used = meters.use.read(now, m.service, m.size);
     if (meters.fair_rate) meters.rate = meters.fair_rate->read(now);
     if (meters.feedback && carried) meters.allowed = meters.feedback->read(now, m.size, &carried->told);
     if (meters.flows) {
       meters.flows->advance(now);
-      if (m.data) meters.flows->see(flow);
+      if (m.data) meters.flows->see(flow_of(draws));
     }
     if (meters.ranked) {
       meters.ranked->advance(now);
-      if (m.data && carried) meters.ranked->see(flow, carried->told.bytes_left);
+      if (m.data && carried) meters.ranked->see(draws.sender, carried->told.bytes_left);
     }
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       meters.values[k] = meters.samples[k].read(now, instant(meters, meters.sources[k], m, carried));
+    if (meters.late) read_late(i, now, m, draws, carried);
+  }
+
+  // What follows is kept out of the way of headers without imperfections.
+  [[gnu::noinline]] void read_late(std::size_t i, double now, const Moment& m, const Draws& draws,
+                                   const Carried* carried) {
+    const auto nothing = [](std::size_t) { return 0.0; };  // formulas that are late read no fields
+    meters_[i].late->advance(now, [&] { return estimate(i, m, draws, carried, nothing); });
+  }
+  // Whether it writes nothing into this packet.
+  [[gnu::noinline]] bool lost(const Draws& draws) const {
+    return stamping_->stamp_loss > 0 && stream(Component::stamp_loss, draws).uniform() <= stamping_->stamp_loss;
+  }
+  Stream stream(Component use, const Draws& draws, std::uint64_t field = 0) const {
+    return Stream(draws.seed, draws.network, use, draws.sender, (draws.packet << 24) + (number_ << 8) + field);
+  }
+  // By which a map knows a flow: senders of a network are few and have the same numbers in all of them.
+  [[gnu::noinline]] std::uint64_t flow_of(const Draws& draws) const {
+    if (by_packets_) return draws.sender;
+    return Stream(draws.seed, draws.network, Component::flow_hash, draws.sender, number_).next();
   }
 
   void write(std::size_t i, const Moment& m, const Draws& draws, Carried& carried, std::uint64_t* words) {
@@ -213,6 +241,7 @@ class Hop {
       return of_use(source) || told(source) ? measured(meters_[i], source, m, &carried)
                                             : instant(meters_[i], source, m, &carried);
     };
+    if (stamping_->imperfect && !knows(i, carried)) return;
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
     double draw = 0;
@@ -220,16 +249,46 @@ class Hop {
       draw = 1 - Stream(draws.seed, draws.network, Component::rounding, draws.sender,
                         (draws.packet << 16) + (carried.hops << 8) + i)
                      .uniform();
-    combine(i, field.coding.encode(local(i, m, carried, own), draw), carried, words);
+    const double number = stamping_->imperfect ? imperfect(i, m, draws, carried, own) : local(i, m, &carried, own);
+    combine(i, field.coding.encode(number, draw), carried, words);
+  }
+
+  // Whether it has a number, and its say on the field.
+  [[gnu::noinline]] bool knows(std::size_t i, Carried& carried) const {
+    if (meters_[i].late && !meters_[i].late->known()) {
+      if (stamping_->fields[i].aggregation == Aggregation::per_hop) leave_out(carried);
+      return false;
+    }
+    carried.known |= std::uint64_t{1} << i;
+    return true;
   }
 
   template <class Own>
-  double local(std::size_t i, const Moment& m, const Carried& carried, const Own& own) const {
+  [[gnu::noinline]] double imperfect(std::size_t i, const Moment& m, const Draws& draws, const Carried& carried,
+                                     const Own& own) const {
+    const std::optional<LateNumber>& late = meters_[i].late;
+    return late ? late->value() : estimate(i, m, draws, &carried, own);
+  }
+
+  // The records that the hop has no number for.
+  void leave_out(Carried& carried) const {
+    if (carried.hops < stamping_->max_hops) carried.missing |= std::uint64_t{1} << carried.hops;
+  }
+
+  template <class Own>
+  double estimate(std::size_t i, const Moment& m, const Draws& draws, const Carried* carried, const Own& own) const {
+    const double number = local(i, m, carried, own);
+    const Imprecision& imprecision = stamping_->fields[i].imprecision;
+    return imprecision.estimates() ? imprecision.of(number, stream(Component::estimation, draws, i)) : number;
+  }
+
+  template <class Own>
+  double local(std::size_t i, const Moment& m, const Carried* carried, const Own& own) const {
     const StampedField& field = stamping_->fields[i];
-    const auto source = [&](std::size_t s) { return measured(meters_[i], static_cast<Source>(s), m, &carried); };
+    const auto source = [&](std::size_t s) { return measured(meters_[i], static_cast<Source>(s), m, carried); };
     if (field.source == Source::formula) return field.formula.value(source, own) * field.times / field.by;
     if (field.source == Source::constant) return field.value;
-    const double value = measured(meters_[i], field.source, m, &carried);
+    const double value = measured(meters_[i], field.source, m, carried);
     if (field.source == Source::mark && field.has_value)
       return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
     return scaled(field, value);
@@ -244,6 +303,7 @@ class Hop {
     const std::uint64_t bit = std::uint64_t{1} << i;
     if (field.aggregation == Aggregation::per_hop) {
       if (std::uint64_t* at = record(i, carried.hops, words)) *at = local;
+      if (stamping_->overwrites) carried.missing &= ~(std::uint64_t{1} << carried.hops % stamping_->max_hops);
       return;
     }
     std::uint64_t& code = words[stamping_->place[i]];
@@ -313,7 +373,8 @@ class Hop {
   void add_meters(const StampedField& field, const Model& model, double rtt) {
     const double own = field.rtts > 0 ? std::max(field.rtts * rtt, 1 / rate_) : 0;
     const double interval = field.interval > 0 ? field.interval : own;
-    Meters meters{false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, 0, 0, {}, {}};
+    Meters meters{false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, 0, 0, {}, {}, {}};
+    if (field.imprecision.late()) meters.late.emplace(field.imprecision);
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
       meters.uses |= of_use(s);
@@ -348,6 +409,7 @@ class Hop {
   double rate_;  // packets/µs
   double rtt_;   // µs
   bool by_packets_;
+  std::uint64_t number_;
   StepMarker marker_;
   double bytes_per_ns_;  // of the link
   double bits_per_us_;   // × 1e6 of one packet/µs: bit/s

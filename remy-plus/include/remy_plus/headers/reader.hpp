@@ -34,9 +34,11 @@ class Reader {
     if (field.only >= 0 && field.only != carried.label) return;
     double value = std::nan("");
     if (field.aggregation != Aggregation::per_hop) {
+      if (stamping_->gaps && !(carried.known >> reading.field & 1)) return;
       value = scalar(reading, words);
     } else {
       for (std::uint32_t hop = 0; hop < records(carried); ++hop) {
+        if (stamping_->gaps && carried.missing >> hop & 1) continue;
         const double one = of_record(reading, hop, words);
         if (std::isnan(value) || (reading.least ? one < value : one > value)) value = one;
       }
@@ -56,7 +58,7 @@ class Reader {
 
   double of_record(const Reading& reading, std::uint32_t hop, const std::uint64_t* words) const {
     if (reading.kind != Reading::Kind::throughput) return decoded(reading, word(reading.field, hop, words));
-    if (hop >= hops_before_) return std::nan("");
+    if (hop >= hops_before_ || (stamping_->gaps && missing_before_ >> hop & 1)) return std::nan("");
     const double ns = elapsed(reading.time, hop, words) * reading.time_factor;
     const double bytes = elapsed(reading.field, hop, words) * reading.factor;
     const auto& rate = stamping_->fields[static_cast<std::size_t>(reading.rate)].coding;
@@ -92,6 +94,7 @@ class Reader {
 
   void remember(const Carried& carried, const std::uint64_t* words) {
     hops_before_ = records(carried);
+    missing_before_ = carried.missing;
     std::copy_n(words + stamping_->fields.size(), hops_before_ * stamping_->record, before_.begin());
   }
 
@@ -100,6 +103,7 @@ class Reader {
   std::uint32_t flow_ = UINT32_MAX;
   std::vector<std::uint64_t> before_;
   std::uint32_t hops_before_;
+  std::uint64_t missing_before_ = 0;
 };
 
 // Whether a receiver reflects the header of the packet that it got.

@@ -10,6 +10,7 @@
 #include "remy_plus/headers/coding.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
 #include "remy_plus/headers/formula.hpp"
+#include "remy_plus/headers/imprecision.hpp"
 #include "remy_plus/headers/meter.hpp"
 #include "remy_plus/signals/signals.hpp"
 
@@ -63,6 +64,7 @@ struct StampedField {
   double rtts = 0;
   int memory_bits = -1;  // by which flows are counted; 0: exactly; below 0: nothing is said
   RateGains gains;       // of fair_rate and xcp_feedback
+  Imprecision imprecision;
   bool at_enqueue = false;
   int follows = -1;
   std::uint64_t initial = 0;
@@ -98,15 +100,18 @@ struct Stamping {
   double probability = 1;
   std::uint32_t every_packets = 1;
   double every_us = 0;
-  bool plain = false;  // queue, link and spare capacity are those without a header
+  double stamp_loss = 0;  // probability that a hop writes nothing into a packet
+  bool plain = false;     // queue, link and spare capacity are those without a header
 
   // Set by prepare(): the words of a packet, the fields' first; then records of `record` words each.
   std::size_t record = 0, words = 0;
   std::vector<std::size_t> place;  // of each field: its word, or its word in a record
   bool formulas_read_fields = false;
-  int left = -1;       // field in which senders say the bytes left, or -1
-  bool ranks = false;  // hops rank flows by them
-  bool exact = false;  // every packet brings the very numbers of the one hop on its way, and costs nothing
+  int left = -1;           // field in which senders say the bytes left, or -1
+  bool ranks = false;      // hops rank flows by them
+  bool gaps = false;       // a packet may come back without a number in a field, or without a record
+  bool imperfect = false;  // some number is late or an estimate, or stamps are lost
+  bool exact = false;      // every packet brings the very numbers of the one hop on its way, and costs nothing
 
   // Throws std::invalid_argument naming what is wrong.
   void prepare();
@@ -120,6 +125,8 @@ struct Stamping {
 struct Carried {
   std::uint64_t written = 0;   // fields that some hop wrote
   std::uint64_t replaced = 0;  // fields that the hop at hand replaced
+  std::uint64_t known = 0;     // fields on which some hop had its say
+  std::uint64_t missing = 0;   // records that hops left out
   std::uint32_t hops = 0;
   std::int16_t label = -1;
   bool there = false;  // the packet has the header

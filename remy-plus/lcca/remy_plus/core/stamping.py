@@ -77,6 +77,12 @@ class StampedField:
         gains: of the sources `fair_rate` and `xcp_feedback`.
         rtts: base RTTs of the window, where `interval` is 0.
         memory_bits: by which flows are counted; 0 for exact counts, None for the engine's own (`_core.COUNT_BITS`).
+        refresh: µs between readings of what is written; 0 for one with every packet.
+        delay: µs from a reading until it is written.
+        bias: mean error of a reading, as a share of it.
+        noise: standard deviation of its error, as a share of it.
+        shift: mean error in the field's unit.
+        shift_noise: standard deviation in the field's unit.
         at: "enqueue" or "dequeue".
         coding: numbers to codes.
         agg: min, max, sum, last, first, or, and, count, per_hop or with.
@@ -104,6 +110,12 @@ class StampedField:
     gains: Gains = (0.0, 0.0, 0.0, 0.0)
     rtts: float = 0.0
     memory_bits: int | None = None
+    refresh: float = 0.0
+    delay: float = 0.0
+    bias: float = 0.0
+    noise: float = 0.0
+    shift: float = 0.0
+    shift_noise: float = 0.0
 
     @property
     def measured(self) -> set[str]:
@@ -165,6 +177,7 @@ class Stamping:
         probability: that a packet carries the header at all.
         every_packets: one of so many data packets is reflected.
         every_us: or one in so many µs, at least so far apart.
+        stamp_loss: probability that a hop writes nothing into a packet.
         plain: whether queue, link and available capacity are those without a header, free and exact.
     """
 
@@ -182,6 +195,7 @@ class Stamping:
     probability: float = 1.0
     every_packets: int = 1
     every_us: float = 0.0
+    stamp_loss: float = 0.0
     plain: bool = False
 
     @cached_property
@@ -211,11 +225,8 @@ class Stamping:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values: what an identity or a hash should cover."""
-        stamped = [_shallow(field) | {"coding": _shallow(field.coding)} for field in self.fields]
-        for field in stamped:  # what was not always there is left out: hashes must not change
-            for key in [key for key in ("rtts", "memory_bits") if field[key] == getattr(StampedField, key)]:
-                del field[key]
-        return _shallow(self) | {"fields": tuple(stamped), "readings": tuple(map(_shallow, self.readings))}
+        stamped = tuple(_grown(field) | {"coding": _shallow(field.coding)} for field in self.fields)
+        return _grown(self) | {"fields": stamped, "readings": tuple(map(_shallow, self.readings))}
 
     def require(self, signals: tuple[str, ...]) -> None:
         """Check that in-network signals are carried.
@@ -233,6 +244,14 @@ class Stamping:
 def _shallow(of: Stamping | StampedField | Coding | Reading) -> dict[str, Any]:
     """Return what it has by name, without a copy: grids have tens of thousands of numbers, compiled for every trial."""
     return {each.name: getattr(of, each.name) for each in fields(of)}
+
+
+_LATER = ("rtts", "memory_bits", "refresh", "delay", "bias", "noise", "shift", "shift_noise", "stamp_loss")
+
+
+def _grown(of: Stamping | StampedField) -> dict[str, Any]:
+    """Return what it has, less what was not always there and has its default: hashes must not change."""
+    return {key: v for key, v in _shallow(of).items() if key not in _LATER or v != getattr(type(of), key)}
 
 
 PLAIN = ("queue", "link", "available_capacity")

@@ -56,7 +56,9 @@ def switch_cost(header: Header) -> SwitchCost:
     costs = [_source_cost(source, field) for field in written for source in sorted(field.measured)]
     states = [cost.state_bits for cost in costs if cost.state_bits is not None]
     operations = sum(cost.operations for cost in costs) + sum(2 + _operators(field) for field in written)
-    return SwitchCost(sum(states) if len(states) == len(costs) else None, operations)
+    held = sum("refresh" in field.measure.imprecision for field in written)  # a reading and the number of its interval
+    operations += 2 * held
+    return SwitchCost(sum(states) + 2 * held * _REGISTER if len(states) == len(costs) else None, operations)
 
 
 def _operators(field: HeaderField) -> int:

@@ -19,6 +19,9 @@ from lcca.signal_sets.headers.sources import ELSEWHERE, SOURCES, UNITS, convert
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
 """What a hop does with the field; and ``with:FIELD``."""
 
+OF_THE_PACKET = ("ts_in", "ts_out", "hop_count", "rank", "xcp_feedback", "bytes_left", "mark", "trimmed", "const")
+"""Sources that a hop knows of the packet at hand alone, or decides for it: nothing to read seldom or to estimate."""
+
 GAINS: dict[str, Gains] = {"fair_rate": _core.RCP_GAINS, "xcp_feedback": _core.XCP_GAINS}
 """What hops that say a rate or a change of the window are set to unless a header says otherwise."""
 
@@ -166,11 +169,24 @@ class HeaderField(Model):
 
         if self.source == "bytes_left" and self.scope != "src_once":
             yield "scope", "the sender says what it has left: scope: src_once"
+        if self.measure.imprecision:
+            yield from self._what_can_be_off()
         counts = self.measured & {"flows", "rank"}
         if self.measure.window == "aged" and not counts:
             yield "measure", "window aged counts flows: it is for the sources flows and rank"
         if "rank" in counts and (self.measure.memory_bits or 0) % _core.RANK_CELL_BITS:
             yield "measure", f"memory_bits of a rank are cells of {_core.RANK_CELL_BITS} bits: a multiple of that"
+
+    def _what_can_be_off(self) -> Iterator[Wrong]:
+        """Yield why what is written cannot be late or an estimate."""
+        keys = ", ".join(self.measure.imprecision)
+        own = sorted((self.formula.names if self.formula else {self.source}) & set(OF_THE_PACKET))
+        if self.scope != "hop" or own:
+            what = f"{own[0]} is of the packet at hand" if own else "hosts know what they write"
+            yield "measure", f"{what}: leave out {keys}"
+        elif self.agg == "count" or self.encode.kind in ("flag", "enum", "counter"):
+            what = "count counts hops" if self.agg == "count" else f"{self.encode.kind} has no nearby numbers"
+            yield "measure", f"{what}: leave out {keys}"
 
     def _how_it_is_coded(self) -> Iterator[Wrong]:
         if problem := self.encode.problem(self.bits):

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
 from lcca.inputs.errors import InputError, Keys, did_you_mean, shown
-from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.model import problem_at, raise_problems
 from lcca.inputs.validation import named, packaged
 from lcca.remy_plus.core.formulas import Expression
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.parts import (
+    Grown,
     PerHop,
     Placement,
     Reflection,
@@ -33,7 +34,7 @@ Slot = tuple[HeaderField, ...]
 """Fields that share bits: mostly one, several under ``select: one_of``."""
 
 
-class Header(Model):
+class Header(Grown):
     """How signals of the network travel on the wire.
 
     Attributes:
@@ -48,7 +49,11 @@ class Header(Model):
         direction: whether the hops on the way back write into what is reflected (two_way).
         reflect: how the receiver sends it back; null where it does not.
         switch_reply: a packet of the hop itself to the sender; declared, not simulated.
+        stamp_loss: probability that a hop passes a packet on without writing into it. A sender to whom no hop wrote
+            keeps the number before.
     """
+
+    later: ClassVar[frozenset[str]] = frozenset({"stamp_loss"})
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=60)
     title: str = Field(min_length=1, max_length=60)
@@ -61,6 +66,7 @@ class Header(Model):
     direction: Literal["one_way", "two_way"] = "one_way"
     reflect: Reflection | None = Reflection(via="ack")
     switch_reply: SwitchReply | None = None
+    stamp_loss: float = Field(default=0.0, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Header:
@@ -187,6 +193,18 @@ class Header(Model):
                 yield problem_at(("fields", i, "agg"), "per_hop needs stack: {kind: per_hop, max_hops: N}")
         if per_hop and not self.record:
             yield problem_at(("stack", "kind"), "per_hop needs at least one field with agg: per_hop")
+        late = [at for at, field in enumerate(self.fields) if {"refresh", "delay"} & field.measure.imprecision.keys()]
+        if isinstance(self.stack, PerHop) and late and self.stack.overflow == "modulo":
+            text = "records that overwrite others cannot be late: leave out refresh_us and delay_us, or modulo"
+            yield from (problem_at(("fields", at, "measure"), text) for at in late)
+        if isinstance(self.stack, PerHop) and (late or self.stamp_loss) and self.stack.max_hops > 64:
+            yield problem_at(("stack", "max_hops"), "at most 64 where hops may leave records out")
+        if self.stamp_loss and all(field.scope != "hop" for field in self.fields):
+            yield problem_at(("stamp_loss",), "hops write nothing here: leave it out")
+        for at in late:
+            if (set(getattr(self.fields[at].formula, "names", ())) - SOURCES.keys()) & {f.name for f in self.fields}:
+                text = "a formula of what the packet brings is of that packet: leave out refresh_us and delay_us"
+                yield problem_at(("fields", at, "measure"), text)
         if per_hop and self.placement.layer == "none":
             yield problem_at(("placement", "layer"), "none has room for no records; l2, l3 or l4")
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.inputs.model import Model, problem_at, raise_problems
+
+
+class Grown(Model):
+    """A model some keys of which came later.
+
+    Attributes:
+        later: those keys. They are left out where they have their defaults: a name by the content must not change.
+    """
+
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _later_keys_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        said: dict[str, Any] = content(self)
+        default = type(self).model_fields
+        return {k: v for k, v in said.items() if k not in self.later or v != default[k].default}
 
 
 class Placement(Model):
@@ -104,8 +120,8 @@ class SelectSample(Model):
 Select: TypeAlias = Annotated[SelectAll | SelectOneOf | SelectSample, Field(discriminator="kind")]
 
 
-class Measurement(Model):
-    """How a hop measures what it writes.
+class Measurement(Grown):
+    """How a hop measures what it writes, and how far off that is.
 
     Attributes:
         window: "instant" for the value now; "tumbling" over the interval last completed; "rolling" over the running
@@ -122,7 +138,19 @@ class Measurement(Model):
         beta: gain of the queue, of the same.
         portion: of the capacity that `fair_rate` aims at, or of the traffic that `xcp_feedback` shuffles.
         update_us: µs between updates of `fair_rate`, at most the mean RTT; the mean RTT if left out.
+        refresh_us: µs; the field's number is read with the first packet of every such interval, and that is written
+            until the next. 0: with each packet.
+        delay_us: µs from a reading until it is written, as through a control plane. Before the first one the hop
+            writes nothing.
+        bias: mean error of a reading, as a share of it: 0.2 for a fifth too much.
+        noise: standard deviation of its error, as a share; independent errors, a sum of twelve uniform draws.
+        shift: mean error, in the field's unit.
+        shift_noise: standard deviation, in the field's unit. An estimate is never below 0.
     """
+
+    later: ClassVar[frozenset[str]] = frozenset(
+        ("interval_rtts", "memory_bits", "refresh_us", "delay_us", "bias", "noise", "shift", "shift_noise")
+    )
 
     window: Literal["instant", "tumbling", "rolling", "ewma", "counter", "aged"] = "instant"
     interval_us: float | None = Field(default=None, gt=0)
@@ -134,6 +162,18 @@ class Measurement(Model):
     beta: float | None = Field(default=None, ge=0, le=100)
     portion: float | None = Field(default=None, ge=0, le=2)
     update_us: float | None = Field(default=None, gt=0)
+    refresh_us: float = Field(default=0.0, ge=0)
+    delay_us: float = Field(default=0.0, ge=0)
+    bias: float = Field(default=0.0, ge=-1, le=100)
+    noise: float = Field(default=0.0, ge=0, le=10)
+    shift: float = 0.0
+    shift_noise: float = Field(default=0.0, ge=0)
+
+    @property
+    def imprecision(self) -> dict[str, float]:
+        """How far off what is written is: the keys of that which are not 0, by their names in the simulators."""
+        keys = ("refresh_us", "delay_us", "bias", "noise", "shift", "shift_noise")
+        return {key.removesuffix("_us"): getattr(self, key) for key in keys if getattr(self, key)}
 
     @property
     def gains(self) -> tuple[float | None, ...]:
@@ -155,12 +195,6 @@ class Measurement(Model):
             problems.append(problem_at(("memory_bits",), "flows are counted in a map with window: aged"))
         raise_problems("measure", problems)
         return self
-
-    @model_serializer(mode="wrap")
-    def _new_keys_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
-        said: dict[str, Any] = content(self)
-        return {k: v for k, v in said.items() if v is not None or k not in ("interval_rtts", "memory_bits")}
 
 
 class Reflection(Model):

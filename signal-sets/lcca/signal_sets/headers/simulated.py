@@ -123,6 +123,7 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
         probability=header.select.prob if isinstance(header.select, SelectSample) else 1.0,
         every_packets=header.reflect.every_packets if header.reflect else 1,
         every_us=max(header.reflect.every_us or 0.0, header.reflect.min_gap_us) if header.reflect else 0.0,
+        stamp_loss=header.stamp_loss,
     )
 
 
@@ -254,6 +255,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         field.gains,
         field.measure.interval_rtts or 0.0,
         field.measure.memory_bits,
+        **field.measure.imprecision,
     )
 
 

@@ -121,7 +121,8 @@ def _source(field: HeaderField) -> str:
     measure = field.measure
     of = {"µs": measure.interval_us, "base RTTs": measure.interval_rtts, "bits": measure.memory_bits}
     said = [f"{number:g} {name}" for name, number in of.items() if number is not None]
-    return source + unit + (f", {measure.window} {', '.join(said)}" if said else "")
+    off = "".join(f", {name} {number:g}" for name, number in measure.imprecision.items())
+    return source + unit + (f", {measure.window} {', '.join(said)}" if said else "") + off
 
 
 def _encoding(field: HeaderField) -> str:

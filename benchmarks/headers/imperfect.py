@@ -1,0 +1,131 @@
+"""What imperfect numbers of flows cost laws that learnt with exact ones, and a figure of all that was measured.
+
+    python benchmarks/headers/imperfect.py [--networks 240] [--json]
+    python benchmarks/headers/imperfect.py --figure docs/figures/imperfect
+
+The laws are those of `configs/signals.yaml` (capacity+flows and E2E, six training seeds, 54,000 trials each). With
+every header of `configs/headers/imperfect-unseen.yaml`, bytes charged, they meet networks of the default space, the
+same for all laws of a training seed. Differences are means over training seeds, with 95 % intervals of each alone.
+The figure has these and what the two campaigns on imperfect headers have said, from `results/reference`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lcca.evaluation.report.figures.saving import save_png
+from lcca.evaluation.report.figures.style import HUES, INK, drawing, legend_below, new_figure
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utilities import utility
+from lcca.experiments.campaign.config import read_campaign
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+from results import IMPERFECT, imperfection  # noqa: E402
+
+REFERENCE = ROOT / "results" / "reference"
+SEEDS = range(1, 7)
+TEST_SEED = 9_100_000
+
+
+def measure(networks: int) -> dict[str, Any]:
+    """Return the mean scores of every law and header, a number per training seed, and the differences."""
+    config = read_campaign(ROOT / "configs" / "headers" / "imperfect-unseen.yaml")
+    candidates = [each for each in config.candidates if each.header is not None]
+    scores: dict[str, list[float]] = {}
+    with TemporaryDirectory() as folder:
+        with tarfile.open(REFERENCE / "signals-policies.tar.xz") as laws:
+            laws.extractall(folder, filter="data")
+        for seed in SEEDS:
+            e2e, law = (
+                policyfile.load(Path(folder, "policies", f"{name}.default.s{seed}.json")).policy
+                for name in ("e2e", "capacity+flows")
+            )
+            contenders = {"e2e": e2e, "free": law} | {each.name: each.equip(law, charged=True) for each in candidates}
+            drawn = config.network_space.draw(TEST_SEED + seed, networks)
+            rows = run_trials(Engine(config.network_space.duration), contenders, drawn, [seed], utility("default"))
+            for name, score in rows.groupby("policy")["score_bits"].mean().items():
+                scores.setdefault(str(name), []).append(float(score))
+    return {"networks": networks, "training_seeds": [*SEEDS], "headers": [compared(name, scores) for name in scores]}
+
+
+def compared(name: str, scores: dict[str, list[float]]) -> dict[str, Any]:
+    """Return a header's scores, and mean and interval of what it is worth against E2E and against exact numbers."""
+    own = np.array(scores[name])
+    against = {key: [*t_interval(own - np.array(scores[other]))] for key, other in (("e2e", "e2e"), ("exact", "exact"))}
+    return {"name": name, "scores_bits": scores[name]} | {
+        f"against_{key}_bits": found for key, found in against.items()
+    }
+
+
+@drawing
+def drawn(laws: dict[str, Any], trained: dict[str, Any] | None) -> Figure:
+    """Return what each header is worth: to laws that learnt with exact numbers, and to those that learnt with it."""
+    worth = {each["name"]: each["against_e2e_bits"] for each in laws["headers"] if each["name"] not in ("e2e", "free")}
+    names = sorted(worth, key=sized)
+    rows = trained["net_benefit"]["rows"] if trained else []
+    own = {each["header"]: [each["net_set"][key] for key in ("difference", "low", "high")] for each in rows}
+    figure = new_figure(0.5 + 0.24 * len(names))
+    ax = figure.subplots()
+    for shift, marker, hue, found, label in (
+        (0.12, "o", HUES[1], worth, "laws that learnt with exact numbers"),
+        (-0.12, "s", HUES[2], own, "laws that learnt with it, fewer trials"),
+    ):
+        places = {len(names) - at + shift: found[name] for at, name in enumerate(names) if name in found}
+        middle, low, high = np.array([*places.values()]).T if places else np.empty((3, 0))
+        ends = [middle - low, high - middle]
+        ax.errorbar(middle, [*places], xerr=ends, fmt=marker, color=hue, markersize=4, label=label if places else None)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    ax.set_xscale("symlog", linthresh=0.1, linscale=1.5)
+    ticks = (-3, -1, -0.3, -0.1, -0.05, 0, 0.05)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks([len(names) - at for at in range(len(names))], [imperfection(name) for name in names])
+    ax.set_xlabel("score against E2E, bits")
+    legend_below(figure, ax, 2)
+    return figure
+
+
+def sized(name: str) -> tuple[int, float]:
+    """Return where a header stands in the figure: by the kind of its imperfection, then by the size."""
+    kind, value = name.partition("_")[0], re.search(r"-(-?[\d.]+)$", name)
+    return [*IMPERFECT].index(kind), float(value[1]) if value else 0.0
+
+
+def main() -> None:
+    """Print the differences, or draw the figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=int, default=240, help="of each training seed")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--figure", type=Path, help="draw the figure from results/reference into this file, no ending")
+    options = parser.parse_args()
+    if options.figure:
+        laws, trained = (
+            json.loads(file.read_text()) if (file := REFERENCE / f"{name}.json").exists() else None
+            for name in ("imperfect-laws", "headers-imperfect")
+        )
+        save_png(drawn(laws, trained), options.figure.parent, options.figure.name)
+        return
+    found = measure(options.networks)
+    if options.json:
+        print(json.dumps(found, indent=1))
+        return
+    for each in found["headers"]:
+        cells = ("{:+.4f} [{:+.4f}, {:+.4f}]".format(*each[f"against_{key}_bits"]) for key in ("e2e", "exact"))
+        print(f"{each['name']:40}", *cells)
+
+
+if __name__ == "__main__":
+    main()
