@@ -152,7 +152,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     ),
     "marked_ways": (
         "Ultra Ethernet 1.0: bitmap of penalties",
-        "Share of the entropy values answered so far whose latest packet had a mark or was trimmed before its last hop.",
+        "Share of the entropy values answered so far whose latest packet was marked, or trimmed before its last hop.",
     ),
 }
 """Where each signal is defined, and what it says."""

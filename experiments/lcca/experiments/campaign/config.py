@@ -287,12 +287,12 @@ class CampaignConfig(RunConfig):
         for where, trainer in self._keys_of_trainers.items():
             for candidate in self.candidates:
                 with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
+                    if not (trainer.of_hosts and isinstance(self.networks, FabricSpace)):
+                        require_no_hosts(candidate.signals.signals)
                     trainer.require(candidate.signals.signals)
                     own = [each.name for each in formulas(candidate.signals.signals)]
                     problem = f"trainer.kind: {trainer.kind} learns no formulas ({', '.join(own)}); use law or rplus"
                     require(trainer.formulas or not own, problem)
-                    if not (trainer.of_hosts and isinstance(self.networks, FabricSpace)):
-                        require_no_hosts(candidate.signals.signals)
             if self.headers and not trainer.headers:
                 raise ValueError(f"headers: {where}.kind {trainer.kind} cannot learn with them; use signal_sets")
         return self
