@@ -11,11 +11,9 @@ from lcca.evaluation.fabric.trials import require_rounds, require_runs
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
 from lcca.remy_plus.fabric.engine import engine_of
-from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import baseline
-from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.policies.policy import looking_at
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
@@ -72,10 +70,7 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
                     require_runs(scenario, name, engine, utility)
         for candidate in config.candidates:
-            seen = candidate.signals.signals
-            looked_at = {name: (0.0, 0.0, 0.0) for name in seen if name in CARRIED or name in OF_HOSTS}
-            law = any(name in OF_HOSTS for name in seen)  # as no table of rules can
-            policy = candidate.equip(FabricLaw.of({}, inputs=looked_at) if law else one_rule(seen), charged=True)
+            policy = candidate.equip(looking_at(candidate.signals.signals), charged=True)
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)
