@@ -46,7 +46,7 @@ class ByLaw : public WithSignals {
         static_cast<double>(ack.now - ack.sent_at - flow.base_rtt) / static_cast<double>(frame_.base_rtt);
     const bool moves = ack.bytes > state.window_end;
     state.rtt = microseconds(ack.now - ack.sent_at);
-    see(number, flow, ack);
+    if (!inputs_.empty()) see(number, state, flow, ack);
     state.acked_at = ack.now;
     lcca_fabric_ack(law_.law.get(), &state.flow, delay, static_cast<double>(flow.size - ack.bytes) / line_window(flow),
                     state.forms.data(), moves);
@@ -98,9 +98,7 @@ class ByLaw : public WithSignals {
             carried == link || carried == mark || row.smoothing == Smoothing::fast};
   }
 
-  void see(std::uint32_t number, const Flow& flow, const Ack& ack) {
-    if (inputs_.empty()) return;
-    State& state = states_[number];
+  void see(std::uint32_t number, State& state, const Flow& flow, const Ack& ack) const {
     Seen of_hops;
     if (looks_at_hops_) {
       const bool first = state.acked_at == never;
