@@ -71,7 +71,7 @@ def test_windows_shorter_than_a_packet_let_one_go(transport: str) -> None:
 
 @pytest.mark.parametrize(("transport", "credit_rate"), [("eqds", 0.986), ("eqds", 0.9), ("rccc", 0.99), ("ndp", 0.99)])
 def test_receivers_share_their_link_among_all_that_send(transport: str, credit_rate: float) -> None:
-    """EQDS (NSDI 2022): after the first window credit fills the link, to each alike, nothing is trimmed, the queue drains."""
+    """EQDS (NSDI 2022): after the first window credit fills the link, to each alike; no trims, a queue that drains."""
     count = np.arange(1, 9)
     sent = FabricFlows(count, np.zeros_like(count), np.full(8, 2_000_000), np.zeros(8))
     engine = FabricEngine(transport, {"credit_rate": credit_rate}, FabricSettings(queue_bdps=1))
