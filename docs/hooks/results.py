@@ -61,7 +61,7 @@ def bits(low: float, high: float, middle: float | None = None) -> str:
     return (text if middle is None else f"{middle:+.3f} {text}").translate(MINUS)
 
 
-def sets(name: str) -> str:
+def sets(name: str, equivalent: str = "as throughput") -> str:
     """Return signal sets over training seeds, against the baseline."""
     summary = read(name)
     against, rows = compared(summary), []
@@ -71,9 +71,12 @@ def sets(name: str) -> str:
         cells = ["", "", ""]
         if row:
             percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %".translate(MINUS)
-            cells = [bits(row["low"], row["high"], row["difference"]), percent, f"**{row['verdict']}**"]
+            low, high = row["low"], row["high"]
+            apart = f"{row['difference']:+.3f} (too few)".translate(MINUS)
+            found = apart if low is None else bits(low, high, row["difference"])
+            cells = [found, percent, f"**{row['verdict']}**"]
         rows.append([NAMES.get(each["name"], f"`{each['name']}`"), score, f"{len(each['scores_bits'])}", *cells])
-    return table(("signal set", "score, bits (SD)", "seeds", "against E2E", "as throughput", "verdict"), rows)
+    return table(("signal set", "score, bits (SD)", "seeds", "against E2E", equivalent, "verdict"), rows)
 
 
 def learners() -> str:
@@ -318,6 +321,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed": lambda: headers("fabric-headers-sprayed"),
     "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
+    "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "imperfect-laws": lambda: imperfect("imperfect-laws"),
     "rl-cc": rl_cc,

@@ -29,11 +29,11 @@ using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 
 // What an agent sees of rows of raw signals, without history.
 nb::object see(const Agent& agent, const Values& rows) {
-  if (rows.shape(1) != signal_count) throw std::invalid_argument("one value per engine signal is needed");
+  if (rows.shape(1) != network_signals) throw std::invalid_argument("one value per engine signal is needed");
   if (agent.actions.law) throw std::invalid_argument("an agent with a law sees what it remembers of a flow");
   std::vector<float> seen;
   for (std::size_t r = 0; r < rows.shape(0); ++r)
-    for (const Signal s : agent.signals) seen.push_back(scaled(s, rows.data()[r * signal_count + s]));
+    for (const Signal s : agent.signals) seen.push_back(scaled(s, rows.data()[r * network_signals + s]));
   return to_numpy(std::move(seen), {rows.shape(0), agent.signals.size()});
 }
 
@@ -114,9 +114,9 @@ auto signals_of(const AgentSlots& self, const std::vector<std::uint32_t>& slots)
   std::vector<double> values;
   for (const std::uint32_t slot : slots) {
     const Signals& signals = self.sender(slot).memory.signals();
-    values.insert(values.end(), signals.begin(), signals.begin() + signal_count);
+    values.insert(values.end(), signals.begin(), signals.begin() + network_signals);
   }
-  return nb::cast<Matrix<double>>(to_numpy(std::move(values), {slots.size(), std::size_t{signal_count}}));
+  return nb::cast<Matrix<double>>(to_numpy(std::move(values), {slots.size(), network_signals}));
 }
 
 nb::dict record(const AgentSlots& self, std::size_t env) {

@@ -141,7 +141,7 @@ PolicyHandle from_state(const nb::tuple& state) {
 
 std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) {
   Signals signals{};
-  if (values.size() != signal_count) throw std::invalid_argument("one value per engine signal is needed");
+  if (values.size() != network_signals) throw std::invalid_argument("one value per engine signal is needed");
   std::copy(values.begin(), values.end(), signals.begin());
   return std::get<RuleTable>(self.policy).tree->find(signals);
 }

@@ -46,6 +46,7 @@ nb::dict dict_of(const SignalRow& row) {
   d["scale_unit"] = row.scale.unit;
   d["scale_divisor"] = row.scale.divisor;
   d["form"] = forms[static_cast<int>(row.form)];
+  d["of_hosts"] = row.signal >= network_signals;
   d["carried"] = in_network ? nb::cast(std::string(signal_table[row.carried].name)) : nb::none();
   d["field"] = in_network ? nb::cast(std::string(signal_table[row.carried].field)) : nb::none();
   return d;

@@ -58,7 +58,7 @@ nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double du
   out["packets_sent"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.packets_sent; });
   out["on"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.on; });
   out["current"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.current; });
-  for (std::size_t s = 0; s < signal_count; ++s)
+  for (std::size_t s = 0; s < network_signals; ++s)
     out[std::string(signal_table[s].name).c_str()] =
         column<double>(rows, [s](const TraceRow& r) { return r.signals[s]; });
   const auto own = std::visit([](const auto& p) { return own_of(p); }, policy_of(policy));

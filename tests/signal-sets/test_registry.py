@@ -3,13 +3,12 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.core.signals import SIGNAL_CEILING
-from lcca.remy_plus.core.signals import SIGNALS as ENGINE_SIGNALS
+from lcca.remy_plus.core.signals import OF_HOSTS, QUANTITIES, SIGNAL_CEILING
 from lcca.signal_sets.registry import MEANINGS, SIGNALS, signal
 
 
 def test_the_engines_signals_and_no_others_are_explained():
-    assert set(MEANINGS) == set(ENGINE_SIGNALS) == set(SIGNALS)
+    assert set(MEANINGS) == set(QUANTITIES) == set(SIGNALS)
 
 
 @pytest.mark.parametrize("name", SIGNALS)
@@ -18,6 +17,7 @@ def test_definitions_are_complete(name):
     assert found.name == name
     low, high = found.range
     assert 0 <= low < high <= SIGNAL_CEILING
+    assert (found.source == "hosts") == (name in OF_HOSTS)
     assert (found.source == "in-network") == (found.carries is not None) == (found.header_bits == 32)
     assert found.doc.endswith(".")
     assert found.reference and found.smoothing

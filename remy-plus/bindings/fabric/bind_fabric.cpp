@@ -15,6 +15,7 @@
 #include "named.hpp"
 #include "parts.hpp"
 #include "remy_plus/fabric/fluid.hpp"
+#include "remy_plus/fabric/transport/answers.hpp"
 #include "remy_plus/fabric/transport/uet.hpp"
 
 namespace remy_plus::bindings {
@@ -271,6 +272,21 @@ nb::dict nscc_windows(const nb::dict& parameters, double gbps, double base_rtt_n
   return out;
 }
 
+// What a law makes of answers, one after the other: its trims and marked_ways after each.
+nb::tuple answer_shares(const Values<std::uint8_t>& entropy, const Values<std::uint8_t>& nack,
+                        const Values<std::uint8_t>& marked, const Values<double>& now_ns, double span_ns) {
+  require_equal({entropy.shape(0), nack.shape(0), marked.shape(0), now_ns.shape(0)}, "answers");
+  Answers answers;
+  std::vector<double> trimmed, ways;
+  for (std::size_t i = 0; i < entropy.shape(0); ++i) {
+    answers.add(entropy.data()[i], nack.data()[i] != 0, marked.data()[i] != 0 ? Echo::marked : Echo::good,
+                std::llround(now_ns.data()[i] * ns), std::llround(span_ns * ns));
+    trimmed.push_back(answers.share(trims));
+    ways.push_back(answers.share(marked_ways));
+  }
+  return nb::make_tuple(to_numpy(std::move(trimmed)), to_numpy(std::move(ways)));
+}
+
 }  // namespace
 
 void bind_fabric(nb::module_& m) {
@@ -291,6 +307,8 @@ void bind_fabric(nb::module_& m) {
         "Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed "
         "1, "
         "at the last hop 2; rtt_ns since it was sent).");
+  m.def("answer_shares", &answer_shares, "entropy"_a, "nack"_a, "marked"_a, "now_ns"_a, "span_ns"_a,
+        "Signals trims and marked_ways of a sender after each of these answers to packets.");
   m.attr("AS_BUILT") = as_built;
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);

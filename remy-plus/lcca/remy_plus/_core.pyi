@@ -58,7 +58,7 @@ def signal_table() -> list:
 
 SIGNAL_CEILING: float = 163840.0
 
-OWN_SIGNAL: int = 35
+OWN_SIGNAL: int = 37
 
 MOST_OWN_SIGNALS: int = 8
 
@@ -318,6 +318,11 @@ def fluid_ends(links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), o
 def nscc_windows(parameters: dict, gbps: float, base_rtt_ns: float, payload: int, overhead: int, trims: bool, now_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], under_way: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rtt_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], trimmed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
     """
     Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed 1, at the last hop 2; rtt_ns since it was sent).
+    """
+
+def answer_shares(entropy: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nack: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], now_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], span_ns: float) -> tuple:
+    """
+    Signals trims and marked_ways of a sender after each of these answers to packets.
     """
 
 AS_BUILT: float = -1.0

@@ -39,6 +39,8 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   transport_->reserve(flows.size());
   if (hosts() == Hosts::windowed && (settings.spraying != Spraying::flow || settings.sleek))
     throw std::invalid_argument(std::string(settings.sleek ? "sleek" : "spraying") + ": needs selective hosts");
+  if (hosts() == Hosts::windowed && transport_->hears_answers())
+    throw std::invalid_argument("trims, marked_ways: only selective hosts know them");
   if (settings.payload + settings.overhead + sent_telemetry(*transport_) > largest_frame ||
       settings.ack_bytes + returned_telemetry(*transport_) > largest_frame)
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
@@ -217,10 +219,10 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   around_ =
       std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(),
                                                   next_, selective ? &reports_ : nullptr, wiring_.hosts()});
-  hosting_ = std::make_unique<Hosting>(
-      Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
-              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_,
-              nullptr, counts_, base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get())});
+  hosting_ = std::make_unique<Hosting>(Hosting{
+      flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
+      settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_, nullptr,
+      counts_, base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get()), transport_->hears_answers()});
   fill_hosts(flows);
   fill_switches();
 }

@@ -48,7 +48,7 @@ void ActionMap::check(std::span<const float> actions) const {
 void Agent::check() const {
   if (signals.empty()) throw std::invalid_argument("an agent needs at least one signal");
   for (const Signal s : signals)
-    if (s >= signal_count) throw std::invalid_argument("an agent names a signal that is not there");
+    if (s >= network_signals) throw std::invalid_argument("an agent names a signal that is not there");
   require(history >= 1 && history <= 1000, "history must be between 1 and 1000", static_cast<double>(history));
   require(decisions.rtts >= 0 && decisions.rtts <= 1e6, "rtts must be in [0, 1e6]", decisions.rtts);
   actions.check();

@@ -13,7 +13,7 @@ from lcca.inputs.errors import InputError, did_you_mean, shown
 from lcca.remy_plus.core.formulas import formula, quantity, registered
 from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 
-Source: TypeAlias = Literal["end-to-end", "in-network"]
+Source: TypeAlias = Literal["end-to-end", "in-network", "hosts"]
 
 _ELSEWHERE = {"queue_depth": "queue", "queue_occupancy": "queue", "utilization": "link", "utilisation": "link"}
 """What others call a signal, and users write in its place."""
@@ -26,12 +26,13 @@ class Signal:
     Attributes:
         name: how signal sets, policy files and the engine call it.
         label: how people call it.
-        source: measured by the sender from what comes back, or by the network and carried in a header.
+        source: measured by the sender from what comes back, or by the network and carried in a header; or by selective
+            hosts of a fabric, from ACKs and NACKs that they have anyway.
         smoothing: what the sender does with the samples: "none" or the weight of an EWMA.
         unit: unit of the value; empty for ratios and shares.
         range: smallest and largest value; every signal is 0 at the start of a flow.
         carries: what an in-network signal needs in the header; signals that carry the same share the field.
-        header_bits: size of that field as the paper has it (32); 0 for end-to-end signals.
+        header_bits: size of that field as the paper has it (32); 0 for others.
         reference: where the signal is defined.
         doc: what it tells.
     """
@@ -145,6 +146,14 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "PDQ (SIGCOMM 2012) and pFabric (SIGCOMM 2013): the flow with the fewest bytes left goes first",
         "Flows that pass a hop with fewer bytes left to send, the most of the path. On fabrics, in headers alone.",
     ),
+    "trims": (
+        "NDP (SIGCOMM 2017), Ultra Ethernet 1.0: NACKs of trimmed packets",
+        "Share of NACKs among ACKs and NACKs over two base RTTs; 0 where switches do not trim.",
+    ),
+    "marked_ways": (
+        "Ultra Ethernet 1.0: bitmap of penalties",
+        "Share of the entropy values answered so far whose latest packet was marked, or trimmed before its last hop.",
+    ),
 }
 """Where each signal is defined, and what it says."""
 
@@ -154,7 +163,7 @@ def _defined(name: str, found: Quantity) -> Signal:
     return Signal(
         name=name,
         label=found.label,
-        source="in-network" if found.field else "end-to-end",
+        source="hosts" if found.of_hosts else "in-network" if found.field else "end-to-end",
         smoothing=found.smoothing,
         unit=found.unit,
         range=(0.0, found.largest),

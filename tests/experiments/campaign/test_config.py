@@ -124,6 +124,12 @@ BAD_VALUES = {
         "signal_sets: [loss+rtt, los+queue]",
         "a.yaml:12: signal_sets.1: unknown signal set 'los+queue' (did you mean 'loss+queue'?)",
     ),
+    "signals of hosts on networks": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: [loss+rtt, e2e+trims]",
+        "a.yaml:1: e2e+trims: trims: known to the hosts of a fabric that sprays packets, and to laws that are learnt "
+        "there (trainer.kind: law); networks, ns-3, environments and other policies have no such signal",
+    ),
     "a signal set twice": (
         "signal_sets: [loss+rtt, loss+queue]",
         "signal_sets: [loss+rtt, loss+rtt]",

@@ -27,10 +27,11 @@ from lcca.remy_plus.policies.policy import WithHeader, compile_policy
 from lcca.signal_sets.headers.header import header as named_header
 from lcca.signal_sets.headers.simulated import stamping
 
+INPUTS = ("load", "queue_time", "flows", "mark", "capacity", "trims", "marked_ways")
 DELAY_LAW = FabricLaw.of({}, {"one": 0.14, "window": -0.05, "delay": -0.58})
 
 
-def random_law(seed: int, inputs: tuple[str, ...] = ("load", "queue_time", "flows", "mark", "capacity")) -> FabricLaw:
+def random_law(seed: int, inputs: tuple[str, ...] = INPUTS) -> FabricLaw:
     """Return a law all of whose numbers count."""
     draw = np.random.default_rng(seed)
     terms = dict(zip(TERMS, draw.normal(0, 0.5, len(TERMS)).tolist(), strict=True)) | {"add": -5.0, "loss": 1.2}

@@ -13,7 +13,7 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import formula, places, quantity, registered
-from lcca.remy_plus.core.signals import CARRIED, SIGNAL_CEILING, SIGNALS
+from lcca.remy_plus.core.signals import CARRIED, QUANTITIES, SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.core.stamping import ONLY_IN_HEADERS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files.lawc import c_source
@@ -175,7 +175,7 @@ def test_names_of_formulas() -> None:
     assert own is not None and (own.name, own.unit, quantity(PRESSURE).unit) == ("pressure", "µs", "µs")
     assert formula("rtt_ratio") is None
     assert registered(("queue", PRESSURE)) == ("queue", "receive_ewma", "rtt_ratio")
-    assert places(("queue", "a = queue", "b = flows"))[1:] == [len(SIGNALS) + 1, len(SIGNALS) + 2]
+    assert places(("queue", "a = queue", "b = flows"))[1:] == [len(QUANTITIES) + 1, len(QUANTITIES) + 2]
     assert signal("constant [RTTs] = 5").source == "end-to-end" and not registered(["constant [RTTs] = 5"])
     with pytest.raises(InputError, match=r"'own = 2\*queue  \+ 1' must be written 'own = 2\*queue \+ 1'"):
         law(("own = 2*queue  + 1",))

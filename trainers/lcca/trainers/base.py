@@ -140,6 +140,7 @@ class TrainerConfig(Model):
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
         formulas: whether its policies can have signals that are formulas.
+        of_hosts: whether, on fabrics, they can have signals of selective hosts.
         rivals: whether it takes rivals.
         begins_without_header: whether what tasks share is trained without the bytes of their headers.
         unsaid: defaults of keys that came later.
@@ -154,6 +155,7 @@ class TrainerConfig(Model):
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
     formulas: ClassVar[bool] = False
+    of_hosts: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
     begins_without_header: ClassVar[bool] = False
     unsaid: ClassVar[Mapping[str, Any]] = {"hard_networks": None}

@@ -17,7 +17,7 @@ from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.hand_designed import baseline
-from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.policies.policy import looking_at
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
@@ -84,7 +84,7 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
                     require_runs(scenario, name, engine, utility)
         for candidate in config.candidates:
-            policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
+            policy = candidate.equip(looking_at(candidate.signals.signals), charged=True)
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)

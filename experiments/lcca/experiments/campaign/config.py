@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import DrawnNetworks, PacketBytes
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule, SettlingRule
@@ -45,7 +46,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
-from lcca.remy_plus.core.formulas import formulas
+from lcca.remy_plus.core.formulas import formulas, require_no_hosts
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
@@ -294,6 +295,8 @@ class CampaignConfig(RunConfig):
         for where, trainer in self._keys_of_trainers.items():
             for candidate in self.candidates:
                 with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
+                    if not (trainer.of_hosts and isinstance(self.networks, FabricSpace)):
+                        require_no_hosts(candidate.signals.signals)
                     trainer.require(candidate.signals.signals)
                     own = [each.name for each in formulas(candidate.signals.signals)]
                     problem = f"trainer.kind: {trainer.kind} learns no formulas ({', '.join(own)}); use law or rplus"

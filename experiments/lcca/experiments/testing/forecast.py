@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapreplace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 
 from lcca.experiments.learning.plan import in_groups, learners
 from lcca.experiments.learning.training import engine_of
+from lcca.remy_plus.core.signals import OF_HOSTS
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.rplus.actions import with_actions
 from lcca.trainers.rplus.splits import Split, split
@@ -287,9 +288,11 @@ def trial_cpu_s(config: CampaignConfig, rules: int, elsewhere: Networks | None =
         config = config.model_copy(update={"networks": elsewhere})
     count, engine, probes = min(PROBES, config.networks.block), engine_of(config, 1), []
     for learner in learners(config, [0])[: len(config.candidates) if elsewhere is None else 1]:
-        trials = training_trials(learner.task(config), engine)
+        task = learner.task(config)
+        task = replace(task, signals=tuple(name for name in task.signals if name not in OF_HOSTS))  # of no table
+        trials = training_trials(task, engine)
         drawn = trials.draw(count, 0)
-        table = probe_table(learner.signals.signals, rules, trials)
+        table = probe_table(task.signals, rules, trials)
         probes.append((drawn, trials.compiled(table)))
     began, everyone = time.process_time(), np.arange(count)
     for drawn, policy in probes:

@@ -112,7 +112,7 @@ struct TraceRow {
 
 class TraceObserver : public NoObserver {
  public:
-  static constexpr SignalMask wanted = (SignalMask{1} << signal_count) - 1;
+  static constexpr SignalMask wanted = (SignalMask{1} << network_signals) - 1;
   explicit TraceObserver(const RuleTable* table) : table_(table) {}
   void lookup(const Memory& memory, bool) { rule_ = table_ ? table_->rule(memory) : 0; }
   void feedback(double now, const Packet& packet, const Sender& s, bool current) {

@@ -40,6 +40,7 @@ struct Hosting {
   Time base_rtt;
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
   Uet* uet;                       // the transport, if it is one; null: another
+  bool answers;                   // Transport::hears_answers()
 
   // Of a data packet on the wire, headers apart.
   std::int64_t bytes_of(const Flow& flow, std::uint32_t packet) const {

@@ -21,6 +21,8 @@ enum class Kind : std::uint8_t {
   resume
 };
 
+enum class Echo : std::uint8_t { good, marked, trimmed, timeout };  // what became of a data packet
+
 // Of Packet::flags.
 inline constexpr std::uint8_t wants_ack = 1;    // data: its receiver answers at once
 inline constexpr std::uint8_t probes = 1;       // request, and the ACK that answers it: for an ACK alone

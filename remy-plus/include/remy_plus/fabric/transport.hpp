@@ -107,6 +107,9 @@ class Transport {
   // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
   virtual void start(std::uint32_t number, Flow& flow) = 0;
   virtual void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) = 0;
+  // Whether selective hosts tell it of every ACK and NACK, of a packet with this entropy, before on_ack() and lose().
+  virtual bool hears_answers() const { return false; }
+  virtual void on_answer(std::uint32_t, std::uint8_t /*entropy*/, bool /*nack*/, Echo, Time) {}
   // At flow.timer; sets it anew.
   virtual void on_timer(std::uint32_t, Flow& flow, Time) { flow.timer = never; }
   // Packets from flow.acked on are sent again, because the receiver asked for them or, with `timeout`, because nothing

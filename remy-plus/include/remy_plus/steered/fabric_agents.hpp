@@ -91,6 +91,10 @@ class FabricAgents final : public fabric::WithSignals {
     }
   }
   fabric::Time marks_within() const override { return others_->marks_within(); }
+  bool hears_answers() const override { return others_->hears_answers(); }
+  void on_answer(std::uint32_t number, std::uint8_t entropy, bool nack, fabric::Echo echo, fabric::Time now) override {
+    if (!slot_of(number)) others_->on_answer(number, entropy, nack, echo, now);
+  }
   const RuleHits* rule_hits() const override { return others_->rule_hits(); }
 
   void start(std::uint32_t number, fabric::Flow& flow) override {

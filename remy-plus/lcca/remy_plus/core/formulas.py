@@ -16,7 +16,7 @@ from functools import cache
 
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, SIGNALS, Quantity
+from lcca.remy_plus.core.signals import OF_HOSTS, QUANTITIES, SIGNAL_CEILING, SIGNALS, Quantity
 
 _LONGEST = 300
 _SIGNS: dict[type[ast.AST], str] = {
@@ -172,8 +172,9 @@ class Formula:
 
     def __post_init__(self) -> None:
         """Check it."""
-        require(self.name not in SIGNALS, f"name: {self.name!r} is a registered signal; choose another name")
+        require(self.name not in QUANTITIES, f"name: {self.name!r} is a registered signal; choose another name")
         with about("expr"):
+            require_no_hosts(sorted(self.expression.names))
             self.expression.require_known(SIGNALS, "among the registered signals")
             try:
                 _core.formula_value(
@@ -254,7 +255,20 @@ def places(signals: Sequence[str]) -> list[int]:
     return [_core.OWN_SIGNAL + own.index(name) if name in own else SIGNALS.index(name) for name in signals]
 
 
-def check_signals(signals: Sequence[str], with_formulas: bool = False) -> None:
+def require_no_hosts(signals: Sequence[str]) -> None:
+    """Check that none of the signals is one that only laws for fabrics look at.
+
+    Raises:
+        InputError: one is; names who knows it.
+    """
+    if own := [name for name in registered(signals) if name in OF_HOSTS]:
+        raise InputError(
+            f"{', '.join(own)}: known to the hosts of a fabric that sprays packets, and to laws that are learnt there "
+            "(trainer.kind: law); networks, ns-3, environments and other policies have no such signal"
+        )
+
+
+def check_signals(signals: Sequence[str], with_formulas: bool = False, of_hosts: bool = False) -> None:
     """Raise `InputError` unless the signals are known to the engine, all different, and at least one."""
     if not signals:
         raise InputError("signals: at least one is needed")
@@ -264,7 +278,9 @@ def check_signals(signals: Sequence[str], with_formulas: bool = False) -> None:
         with about(f"signals.{i}"):
             own = formula(name)
             require(own is None or with_formulas, f"{name[:60]!r}: formulas are for rule tables and laws of networks")
-            if own is None and name not in SIGNALS:
+            if not of_hosts:
+                require_no_hosts([name])
+            if own is None and name not in QUANTITIES:
                 raise InputError(f"unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
             require(short_name(name) not in map(short_name, signals[:i]), f"{short_name(name)!r} is listed twice")
     if (count := len(formulas(signals))) > MOST_FORMULAS:

@@ -27,6 +27,7 @@ class Quantity(NamedTuple):
         form: how a law sees it: "level", "excess", "ratio", "utilisation", "rare" or "even" (`lcca_form` in law.h).
         carried: the signal that a header has to carry for it; None for end-to-end ones.
         field: what a header calls that.
+        of_hosts: whether only selective hosts of a fabric know it.
     """
 
     label: str
@@ -36,14 +37,18 @@ class Quantity(NamedTuple):
     scale_unit: float
     scale_divisor: float
     form: str
+    of_hosts: bool
     carried: str | None
     field: str | None
 
 
 QUANTITIES: dict[str, Quantity] = {row.pop("name"): Quantity(**row) for row in _core.signal_table()}
 
-SIGNALS: tuple[str, ...] = tuple(QUANTITIES)
+SIGNALS: tuple[str, ...] = tuple(name for name, found in QUANTITIES.items() if not found.of_hosts)
 """Names of the engine's signals; a signal's position is its index in the engine. The first nine are R+'s."""
+
+OF_HOSTS: tuple[str, ...] = tuple(QUANTITIES)[len(SIGNALS) :]
+"""What follows them: signals that selective hosts of a fabric learn from ACKs and NACKs, for laws for fabrics alone."""
 
 CARRIED: dict[str, str] = {name: found.carried for name, found in QUANTITIES.items() if found.carried is not None}
 """In-network signals, and the one that a header has to carry for each."""

@@ -63,7 +63,7 @@ class FabricLaw(Simple):
     Attributes:
         terms: a number for each of `TERMS`.
         features: a coefficient for each of `FEATURES`.
-        inputs: signals of the network, at most 8, in the order of their names.
+        inputs: signals of the network or of selective hosts, at most 8, in the order of their names.
         coefficients: three for each of them, `OF_SIGNAL`.
 
     Raises:
@@ -82,7 +82,7 @@ class FabricLaw(Simple):
     def __post_init__(self) -> None:
         """Check the numbers, and make them floats."""
         if self.inputs:
-            check_signals(self.inputs)
+            check_signals(self.inputs, of_hosts=True)
         if len(self.inputs) > MOST_SIGNALS:
             raise InputError(f"inputs: {len(self.inputs)} signals, but a law for fabrics takes at most {MOST_SIGNALS}")
         needed: dict[str, Sequence[str]] = {

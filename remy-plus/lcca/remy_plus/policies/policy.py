@@ -5,16 +5,18 @@ A rule table, a trained network, or something to hold them against: a hand-desig
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import registered
+from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.policies.simple import Aimd as Aimd
 from lcca.remy_plus.policies.simple import FixedRate as FixedRate
 from lcca.remy_plus.policies.simple import FixedWindow as FixedWindow
@@ -58,6 +60,13 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
         InputError: as `WithHeader`, or the policy has one already.
     """
     return policy if stamping is None else WithHeader(policy, stamping)  # type: ignore[arg-type]
+
+
+def looking_at(signals: Sequence[str]) -> RuleTable | FabricLaw:
+    """Return a policy that looks at signals: one rule or, where some are of hosts, a law for fabrics."""
+    if not any(name in OF_HOSTS for name in signals):
+        return one_rule(tuple(signals))
+    return FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0) for name in signals if name in CARRIED or name in OF_HOSTS})
 
 
 def seen(policy: Policy) -> tuple[str, ...]:

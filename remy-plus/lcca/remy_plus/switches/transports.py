@@ -366,6 +366,23 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             {"selective": 1.0, "spraying": float(SPRAYING.index("oblivious"))},
             {"window": 0.0, "pulls": 1.0, "timeout_drains": 0.0},
         ),
+        "eqds": TransportKind(
+            "uet",
+            "Olteanu et al., NSDI 2022; facts of csg-htsim @841d9e7 (there 256 ways, skipped once at most, and what "
+            "is sent again is granted first)",
+            {
+                "first_bdps": replace(_FIRST, default=1.4, meaning="sent unasked (50 packets), and the most credit"),
+                "quantum_bytes": replace(_RCCC["quantum_bytes"], default=512),
+                "grant_quanta": replace(_RCCC["grant_quanta"], default=8),
+                "asks": _RCCC["asks"],
+                "credit_rate": replace(_RCCC["credit_rate"], default=0.986),
+                "timeout_us": replace(_TIMEOUT["timeout_us"], default=150),
+                "timeout_drains": _TIMEOUT["timeout_drains"],
+            },
+            None,
+            _SPRAYS | {"spraying": float(SPRAYING.index("bitmap"))},
+            {"window": 0.0, "credit": 1.0},
+        ),
         "max-min": TransportKind(
             "max-min",
             "an ideal: max-min fair rates at every moment (Bertsekas and Gallager, Data Networks, section 6.5.2)",
@@ -382,7 +399,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
 )
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
-MARKED = ("dctcp", "dctcp-window", "dcqcn", "nscc", "rccc", "nscc+rccc")
+MARKED = ("dctcp", "dctcp-window", "dcqcn", "nscc", "rccc", "nscc+rccc", "eqds")
 """Transports that look at the marks of switches: markers make no difference to the others."""
 
 

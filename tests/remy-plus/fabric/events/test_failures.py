@@ -190,7 +190,7 @@ def switch_down(topology: FabricTopology, switch: int, at_ns: float, back_ns: fl
     return down + [(back_ns, switch, peer, 100.0) for peer in topology.neighbours[switch]] * (back_ns < INF)
 
 
-SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp")
+SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp", "eqds")
 
 
 def same(found: FabricRecord, again: FabricRecord) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.switches.markers import marking
@@ -54,7 +54,7 @@ def crowd(transport: str) -> tuple[FabricFlows, FabricEngine]:
     return sent, FabricEngine(transport, settings=own)
 
 
-@pytest.mark.parametrize("transport", ["nscc", "ndp", "rccc", "nscc+rccc"])
+@pytest.mark.parametrize("transport", ["nscc", "ndp", "rccc", "nscc+rccc", "eqds"])
 def test_requests_that_cross_say_nothing_of_the_base_rtt(transport: str) -> None:
     """Senders probe after base RTTs: one taken for too short has them probe, and send again, ever more often."""
     sent, engine = crowd(transport)
@@ -64,10 +64,29 @@ def test_requests_that_cross_say_nothing_of_the_base_rtt(transport: str) -> None
     assert record["retransmitted_packets"] < 2.5 * record["port_drops"].sum()
 
 
-@pytest.mark.parametrize("transport", ["nscc", "rccc", "nscc+rccc", "ndp"])
+@pytest.mark.parametrize("transport", ["nscc", "rccc", "nscc+rccc", "ndp", "eqds"])
 def test_windows_shorter_than_a_packet_let_one_go(transport: str) -> None:
     record = FabricEngine(transport, {"first_bdps": 0.001}, settings("uet-htsim")).run(star(4), INCAST, horizon_ns=1e7)
     np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
+
+
+@pytest.mark.parametrize(("transport", "credit_rate"), [("eqds", 0.986), ("eqds", 0.9), ("rccc", 0.99), ("ndp", 0.99)])
+def test_receivers_share_their_link_among_all_that_send(transport: str, credit_rate: float) -> None:
+    """EQDS (NSDI 2022): after the first window credit fills the link, to each alike; no trims, a queue that drains."""
+    count = np.arange(1, 9)
+    sent = FabricFlows(count, np.zeros_like(count), np.full(8, 2_000_000), np.zeros(8))
+    engine = FabricEngine(transport, {"credit_rate": credit_rate}, FabricSettings(queue_bdps=1))
+    record = engine.run(star(9), sent, watch=Watch(1000.0, range(8), [(9, 0)]))
+    base = record["base_rtt_ns"]
+    late = (record["sample_ns"] > 40 * base) & (record["sample_ns"] < 0.9 * record["flow_fct_ns"].min())
+    begin, end = np.flatnonzero(late)[[0, -1]]
+    bytes_got = record["sample_delivered_bytes"][end] - record["sample_delivered_bytes"][begin]
+    line = 12.5 * (record["sample_ns"][end] - record["sample_ns"][begin]) * 1000 / 1048
+    assert bytes_got.sum() / line == pytest.approx(credit_rate, abs=0.01)
+    assert bytes_got.sum() ** 2 / (8 * (bytes_got**2).sum()) > 0.999
+    assert record["sample_queued_bytes"][late].max() < 12.5 * base and record["sample_queued_bytes"][end] < 5000
+    first = engine.run(star(9), sent, horizon_ns=40 * base)
+    assert first["port_trims"].sum() == record["port_trims"].sum() > 0
 
 
 @pytest.mark.parametrize("transport", ["dcqcn", "rcp", "dctcp"])

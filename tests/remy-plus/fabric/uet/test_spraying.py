@@ -17,7 +17,7 @@ from lcca.remy_plus.switches.transports import SPRAYING
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
 
-SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp")
+SELECTIVE = ("nscc", "rccc", "nscc+rccc", "ndp", "eqds")
 
 
 def permutation(hosts: int, size: int = 2_000_000) -> FabricFlows:

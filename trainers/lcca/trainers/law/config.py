@@ -165,6 +165,7 @@ class LawConfig(TrainerConfig):
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
     formulas: ClassVar[bool] = True
+    of_hosts: ClassVar[bool] = True
     begins_without_header: ClassVar[bool] = True
 
     kind: Literal["law"] = "law"

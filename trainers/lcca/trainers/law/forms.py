@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.core.signals import CARRIED
+from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
 from lcca.remy_plus.policies.fabric_law import OF_SIGNAL, OF_SIZE, FabricLaw
 from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, SHARE, Law
 from lcca.remy_plus.policies.policy import Policy
@@ -159,7 +159,7 @@ class FabricForm:
 
     def __init__(self, task: Task, config: LawConfig) -> None:
         self.sizes = config.bytes_left
-        self.inputs = tuple(name for name in config.inputs_of(task.signals) if name in CARRIED)
+        self.inputs = tuple(name for name in config.inputs_of(task.signals) if name in CARRIED or name in OF_HOSTS)
 
     @property
     def start(self) -> tuple[Terms, Features]:

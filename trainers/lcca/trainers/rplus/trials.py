@@ -28,7 +28,7 @@ from lcca.remy_plus.core.formulas import places
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList, compile_network
-from lcca.remy_plus.policies.policy import Policy, compile_policy, with_header
+from lcca.remy_plus.policies.policy import Policy, compile_policy, looking_at, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
 from lcca.trainers.base import Task, first_network
 
@@ -338,7 +338,7 @@ class FabricTraining(TrainingTrials):
 
     def draw(self, count: int, first: int, effort: Effort | None = None) -> FabricSample:
         """See `TrainingTrials`."""
-        trials, form = self.space.draw(self.task.seed, count, first), self._form(one_rule(self.task.signals))
+        trials, form = self.space.draw(self.task.seed, count, first), self._form(looking_at(self.task.signals))
         return FabricSample(effort or Effort(), trials, self.utility, form, self.engine.jobs)
 
     def compiled(self, policy: Policy) -> _core.Policy:

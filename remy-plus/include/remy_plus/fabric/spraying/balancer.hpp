@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "remy_plus/fabric/keys.hpp"
+#include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
-
-enum class Echo { good, marked, trimmed, timeout };  // what became of a packet
 
 class Balancer {
  public:

@@ -342,7 +342,10 @@ class SelectiveHost {
       own.bytes_under_way -= fresh;
     }
     take(report, flow, own, now);
-    own.balancer.hear(packet.entropy, packet.marked ? Echo::marked : Echo::good, now);
+    const Echo echo = packet.marked ? Echo::marked : Echo::good;
+    own.balancer.hear(packet.entropy, echo, now);
+    if (hosting_.answers && !(packet.flags & bare)) [[unlikely]]
+      hosting_.transport.on_answer(packet.flow, packet.entropy, false, echo, now);
     if (uet())
       hosting_.uet->on_wire_ack(packet.flow, flow,
                                 {now, std::max<std::int64_t>(fresh, 0), own.bytes_under_way, packet.marked != 0,
@@ -424,7 +427,10 @@ class SelectiveHost {
     if (!sent.under_way) return;
     own.credit.hear(ends_speculation());
     const bool last = nack.flags & at_last_hop;
-    own.balancer.hear(nack.entropy, !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good, nack.time);
+    const Echo echo = !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good;
+    own.balancer.hear(nack.entropy, echo, nack.time);
+    if (hosting_.answers) [[unlikely]]
+      hosting_.transport.on_answer(nack.flow, nack.entropy, true, echo, nack.time);
     if (uet())
       hosting_.uet->on_trim(nack.flow, flow, sent.bytes, nack.time - sent.at, last, own.bytes_under_way, nack.time);
     else

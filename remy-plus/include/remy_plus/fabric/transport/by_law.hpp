@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "remy_plus/fabric/transport/answers.hpp"
 #include "remy_plus/fabric/transport/with_signals.hpp"
 #include "remy_plus/policies/fabric_law.hpp"
 
@@ -20,13 +21,17 @@ class ByLaw : public WithSignals {
         std::shared_ptr<const Stamping> header)
       : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted), law_(law) {
     for (const Signal s : law_.signals) inputs_.push_back(input(s));
+    hears_ = std::ranges::any_of(law_.signals, [](Signal s) { return s >= network_signals; });
   }
 
   Told told(std::uint32_t number) const override {
     const State& state = states_[number];
     return told_by(state.packets, state.gap, state.rtt);
   }
-  void reserve(std::size_t flows) override { states_.resize(flows); }
+  void reserve(std::size_t flows) override {
+    states_.resize(flows);
+    if (hears_) answers_.resize(flows);
+  }
 
   void start(std::uint32_t number, Flow& flow) override {
     State& state = states_[number];
@@ -41,12 +46,17 @@ class ByLaw : public WithSignals {
         static_cast<double>(ack.now - ack.sent_at - flow.base_rtt) / static_cast<double>(frame_.base_rtt);
     const bool moves = ack.bytes > state.window_end;
     state.rtt = microseconds(ack.now - ack.sent_at);
-    see(state, flow, ack);
+    if (!inputs_.empty()) see(number, state, flow, ack);
     state.acked_at = ack.now;
     lcca_fabric_ack(law_.law.get(), &state.flow, delay, static_cast<double>(flow.size - ack.bytes) / line_window(flow),
                     state.forms.data(), moves);
     if (moves) state.window_end = ack.sent;
     steer(state, flow);
+  }
+
+  bool hears_answers() const override { return hears_; }
+  void on_answer(std::uint32_t number, std::uint8_t entropy, bool nack, Echo echo, Time now) override {
+    answers_[number].add(entropy, nack, echo, now, 2 * frame_.base_rtt);
   }
 
   void on_loss(std::uint32_t number, Flow& flow, bool timeout) override {
@@ -88,8 +98,7 @@ class ByLaw : public WithSignals {
             carried == link || carried == mark || row.smoothing == Smoothing::fast};
   }
 
-  void see(State& state, const Flow& flow, const Ack& ack) const {
-    if (inputs_.empty()) return;
+  void see(std::uint32_t number, State& state, const Flow& flow, const Ack& ack) const {
     Seen of_hops;
     if (looks_at_hops_) {
       const bool first = state.acked_at == never;
@@ -103,6 +112,10 @@ class ByLaw : public WithSignals {
     const double base = microseconds(frame_.base_rtt), rate = line_packets(flow);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
+      if (input.carried >= network_signals) {
+        state.forms[i] = lcca_fabric_form(input.form, answers_[number].share(input.carried));
+        continue;
+      }
       if (!(seen.fresh & bit(input.carried))) continue;
       const std::uint32_t it = 1u << i;
       double weight = 1;
@@ -125,7 +138,9 @@ class ByLaw : public WithSignals {
 
   FabricLaw law_;
   std::vector<Input> inputs_;
+  bool hears_ = false;
   std::vector<State> states_;
+  std::vector<Answers> answers_;  // of flows, where the law looks at them
 };
 
 }  // namespace remy_plus::fabric
