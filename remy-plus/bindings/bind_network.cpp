@@ -8,6 +8,7 @@
 #include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
+#include "remy_plus/policies/mixture.hpp"
 #include "remy_plus/workload/plan.hpp"
 #include "workload_state.hpp"
 
@@ -68,6 +69,12 @@ void bind_network(nb::module_& m) {
       },
       "seed"_a, "network"_a, "component"_a, "sender"_a, "flow"_a, "count"_a,
       "The first draws on (0, 1] of one random stream.");
+  m.def(
+      "adopters",
+      [](std::uint64_t seed, std::uint64_t network, std::size_t senders, double share) {
+        return to_numpy(adopters(seed, network, 0, senders, share));
+      },
+      "seed"_a, "network"_a, "senders"_a, "share"_a, "Of a trial's measured senders, whether each adopts (1) or not.");
   m.def("portable_log", &portable_log, "x"_a, "Natural logarithm by basic arithmetic alone, for x in (0, 1].");
 }
 

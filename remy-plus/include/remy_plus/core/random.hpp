@@ -19,7 +19,9 @@ enum class Component : std::uint64_t {
   selection = 7,  // which packets carry what of a header
   rounding = 8,   // of numbers in headers
   flow_ends = 9,  // who sends to whom in a fabric
-  sampling = 10   // which packets a switch of a fabric counts
+  sampling = 10,  // which packets a switch of a fabric counts
+  adoption = 11,  // which senders have the first of two policies
+  deployment = 12  // which links and switches write into headers
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

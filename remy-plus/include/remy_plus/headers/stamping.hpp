@@ -116,6 +116,23 @@ struct Stamping {
   }
 };
 
+// The headers of a trial: all that there are, and which of them the packets of each sender carry.
+struct Stampings {
+  std::vector<const Stamping*> all;
+  std::vector<std::uint8_t> own;  // per sender: a number in `all`, or beyond it for none; empty: all have the first
+
+  Stampings() = default;
+  Stampings(const Stamping* one) {
+    if (one) all.push_back(one);
+  }
+
+  // Of a sender; null for none.
+  const Stamping* of(std::size_t sender) const {
+    const std::size_t at = own.empty() ? 0 : own[sender];
+    return at < all.size() ? all[at] : nullptr;
+  }
+};
+
 // What one packet carries beside its words. Plain data: other simulators copy its bytes.
 struct Carried {
   std::uint64_t written = 0;   // fields that some hop wrote
