@@ -130,12 +130,9 @@ PolicyHandle with_header(const PolicyHandle& self, const nb::dict& content) {
   return {self.policy, std::make_shared<const Stamping>(stamping_from(content)), content};
 }
 
-// Headers of the same content are one: their hops measure together.
 PolicyHandle mixture(const PolicyHandle& adopters, const PolicyHandle& others, double share) {
-  const bool same = adopters.header && others.header && adopters.content.equal(others.content);
-  const auto population = [&](const PolicyHandle& of) {
-    const auto own = std::visit([](const auto& p) { return own_of(p); }, of.policy);
-    return Population{of.policy, same ? others.header : of.header, own};
+  const auto population = [](const PolicyHandle& of) {
+    return Population{of.policy, of.header, std::visit([](const auto& p) { return own_of(p); }, of.policy)};
   };
   return {Mixture(population(adopters), population(others), share), nullptr,
           nb::make_tuple(adopters, others, share)};

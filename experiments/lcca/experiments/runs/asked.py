@@ -9,7 +9,7 @@ from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
+from lcca.experiments.runs.kinds import ADOPT, AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 
@@ -89,7 +89,13 @@ class AgreeAsked(Asked):
     run_kind: ClassVar[Kind] = AGREE
 
 
+class AdoptAsked(Asked):
+    """What `lcca adopt` was asked for."""
+
+    run_kind: ClassVar[Kind] = ADOPT
+
+
 ASKED: dict[str, type[Asked]] = {
-    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked)
+    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked, AdoptAsked)
 }
 """By command."""

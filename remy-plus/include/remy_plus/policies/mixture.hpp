@@ -38,16 +38,16 @@ class Mixture {
   std::shared_ptr<const std::array<Population, 2>> populations_;  // others, adopters
 };
 
-// Of the senders from `first` to before `last`, whether each adopts: a share of them, rounded up or down at random so
-// that its mean is right. With a larger share the same ones do, and more.
-inline std::vector<std::uint8_t> adopters(std::uint64_t seed, std::uint64_t network, std::size_t first,
-                                          std::size_t last, double share) {
+// Of those from `first` to before `last`, whether each is chosen: a share of them, rounded up or down at random so that
+// its mean is right. With a larger share the same ones are, and more.
+inline std::vector<std::uint8_t> chosen(std::uint64_t seed, std::uint64_t network, Component component,
+                                        std::size_t first, std::size_t last, double share) {
   const std::size_t n = last - first;
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < n; ++i)
-    order.emplace_back(Stream(seed, network, Component::adoption, first + i).uniform(), i);
+    order.emplace_back(Stream(seed, network, component, first + i).uniform(), i);
   std::sort(order.begin(), order.end());
-  const double up = 1 - Stream(seed, network, Component::adoption, first, 1).uniform();  // from 0 to below 1
+  const double up = 1 - Stream(seed, network, component, first, 1).uniform();  // from 0 to below 1
   const auto count = std::min(n, static_cast<std::size_t>(std::floor(share * static_cast<double>(n) + up)));
   std::vector<std::uint8_t> found(n, 0);
   for (std::size_t i = 0; i < count; ++i) found[order[i].second] = 1;

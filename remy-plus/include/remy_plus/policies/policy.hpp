@@ -157,22 +157,18 @@ inline std::size_t Mixture::rules() const {
 // Of the senders of a trial: the measured ones, and apart from them those that only load the links.
 inline std::vector<std::uint8_t> adopters_of(const Mixture& mixture, const Network& network, std::uint64_t seed) {
   const auto measured = static_cast<std::size_t>(network.senders);
-  std::vector<std::uint8_t> found = adopters(seed, network.id, 0, measured, mixture.share());
-  const auto others = adopters(seed, network.id, measured, network.all_senders(), mixture.share());
+  const auto those = [&](std::size_t first, std::size_t last) {
+    return chosen(seed, network.id, Component::adoption, first, last, mixture.share());
+  };
+  std::vector<std::uint8_t> found = those(0, measured);
+  const std::vector<std::uint8_t> others = those(measured, network.all_senders());
   found.insert(found.end(), others.begin(), others.end());
   return found;
 }
 
 inline Stampings stampings_of(const Mixture& mixture, const Network& network, std::uint64_t seed) {
   Stampings found;
-  std::array<std::uint8_t, 2> own{};
-  for (const bool adopts : {false, true}) {
-    const Stamping* header = mixture.of(adopts).header.get();
-    const auto known = std::find(found.all.begin(), found.all.end(), header);
-    own[adopts] = header ? static_cast<std::uint8_t>(known - found.all.begin()) : UINT8_MAX;
-    if (header && known == found.all.end()) found.all.push_back(header);
-  }
-  for (const std::uint8_t adopts : adopters_of(mixture, network, seed)) found.own.push_back(own[adopts]);
+  for (const bool adopts : adopters_of(mixture, network, seed)) found.add(mixture.of(adopts).header.get());
   return found;
 }
 

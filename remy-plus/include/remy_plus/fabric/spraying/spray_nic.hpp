@@ -92,14 +92,14 @@ class SprayNic : public LinkEnd<several> {
     }
     if (flow.window == 0 || own.bytes_under_way <= 0 || (own.recovers && again)) return true;
     const double window = flow.window_by_rate ? flow.window * flow.gbps / flow.line_gbps : flow.window;
-    return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + hosting_.data_overhead);
+    return static_cast<double>(own.bytes_under_way) * flow.payload < window * (flow.payload + flow.data_overhead);
   }
 
   // Quanta of credit that a flow would have in all; `shared`: its part, beside the flows that wait here.
   std::int64_t wanted(std::uint32_t number, bool shared) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
-    const int full = flow.payload + hosting_.data_overhead;
+    const int full = flow.payload + flow.data_overhead;
     std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
     if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
     bytes -= own.credit.bytes;
@@ -203,7 +203,7 @@ class SprayNic : public LinkEnd<several> {
       if (grants) packet.extra = static_cast<std::uint64_t>(wanted(number, true));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
-      if (around_.headers) [[unlikely]]
+      if (flow.telemetry == Telemetry::header) [[unlikely]]
         packet.bytes = around_.headers->with_bytes(packet);
     }
     flow.last_frame = packet.bytes;
