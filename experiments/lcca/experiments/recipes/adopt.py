@@ -24,9 +24,10 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.policy_names import words_of
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.defaults import ADOPTED
-from lcca.experiments.experiment import Answer, Experiment, Found, Trials
+from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials
 from lcca.experiments.places import On, Options, meet, require_options, short_names
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of
@@ -100,7 +101,9 @@ def adopting(
     meeting = meet(names, on, "adopt", wanted)
     require(isinstance(meeting.place, NetworkTrials | FabricTrials), "adopt: needs networks or a fabric")
     most = meeting.most(trials, ADOPTED)
-    rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
+    looked_at = most if count == 1 else max(most, meeting.first_look * meeting.place.block)
+    rule, stop = stop_of(meeting, looked_at, wanted, "t-mixture", "--trials")
+    stop = stop if count == 1 else Stop(most, when="never", step=stop.step)  # trainings are the units, not trials
     size = len(shares) + 2
     groups = [list(meeting.contenders)[at : at + size] for at in range(0, len(names), size)]
     places = [meeting.place, *(_own(meeting.place, wanted.get("seed", 1), at) for at in range(1, count))]
@@ -112,7 +115,7 @@ def adopting(
         ]
         return pd.concat(found, ignore_index=True)
 
-    labels = _label(sides[0]), _label(sides[1])
+    labels = tuple(_label(side, meeting.place.utility.name) for side in sides)
     question = _Adoption(labels, tuple(shares), rule, meeting.place.utility, meeting.place.block, count)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
@@ -147,7 +150,6 @@ def adopting(
         }
 
     title = f"{labels[0]} beside {labels[1]}"
-    stop = stop if count == 1 else replace(stop, when="never")
     each = len(names)
     experiment = Experiment(meeting.place, meeting.contenders, [question], stop, title, run_trials, each=each)
     options = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
@@ -167,10 +169,12 @@ def _own(place: Any, seed: int, at: int) -> Any:
     return replace(place, seed=own, **({"seeds": [own]} if isinstance(place, NetworkTrials) else {}))
 
 
-def _label(names: Sequence[str]) -> str:
-    """Return what a policy is called, or all its trainings: without the training seed."""
+def _label(names: Sequence[str], utility: str) -> str:
+    """Return what a policy is called, or all its trainings: without the training seed, and the utility if it is this."""
     first = short_names(names)[0]
-    return first if len(names) == 1 else re.sub(r"\.s\d+$", "", first)
+    if len(names) == 1:
+        return first
+    return words[0] if (words := words_of(first, utility)) else re.sub(r"\.s\d+$", "", first)
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class _Adoption:
         pairs: trainings.
     """
 
-    labels: tuple[str, str]
+    labels: Sequence[str]
     shares: tuple[float, ...]
     rule: Rule
     utility: Any
