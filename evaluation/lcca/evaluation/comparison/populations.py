@@ -54,7 +54,8 @@ def rows_by_population(
     tables = _of_networks(place, mixtures, block) if networks else _of_fabric(place, mixtures, block)
     rows = pd.concat(tables, ignore_index=True)
     rows["mix"] = rows["policy"].map({name: each.share for name, each in mixtures.items()})
-    return rows[(rows["mix"] == 0) | (rows["mix"] == rows["share"])].reset_index(drop=True)
+    own = (rows["mix"] == 0) & (rows["share"] < 1)
+    return rows[own | (rows["mix"] == rows["share"])].reset_index(drop=True)
 
 
 def jain(values: Floats, of: NDArray[np.integer[Any]], groups: int) -> Floats:
