@@ -1,9 +1,8 @@
 """All that a script or a notebook needs by one import: ``import lcca.api as lcca``.
 
-Experiments are the commands of the same names: `compare`, `rank`, `adopt`, `evaluate`, `agree`, `sweep`, `tune`,
-`study`, `acc`; `bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where
-contenders meet, as YAML files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names
-of its own.)
+Experiments are the commands of the same names: `compare`, `rank`, `evaluate`, `agree`, `sweep`, `tune`, `study`, `acc`;
+`bound` says what is possible. `load_run` reads a run folder. `Space` and `Scenario` say where contenders meet, as YAML
+files do; `policy` is a contender by its name. (`lcca` itself is a namespace and has no names of its own.)
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from lcca.evaluation.trials.loaded_run import LoadedRun
     from lcca.experiments.reading.fabric_runs import load_run
     from lcca.experiments.recipes.acc import acc
-    from lcca.experiments.recipes.adopt import adopt
     from lcca.experiments.recipes.agree import agree
     from lcca.experiments.recipes.compare import compare
     from lcca.experiments.recipes.evaluate import evaluate
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.tune import tune
     from lcca.signal_sets.load import resolve as policy
 
-_RECIPES = ("acc", "adopt", "agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
+_RECIPES = ("acc", "agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
 _PLACES = {
     **{name: (f"lcca.experiments.recipes.{name}", name) for name in _RECIPES},
     "bound": ("lcca.experiments.recipes.evaluate", "possible"),
@@ -47,7 +45,6 @@ __all__ = [
     "Scenario",
     "Space",
     "acc",
-    "adopt",
     "agree",
     "bound",
     "compare",

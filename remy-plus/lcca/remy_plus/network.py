@@ -199,5 +199,5 @@ def compile_layout(laid: Layout, topology: Topology = DUMBBELL, network: int = 0
         backward=[list(route.backward) for route in laid.routes],
         measured=laid.measured,
         one_way=topology.one_way,
-        stamps=_core.chosen(0, network, "deployment", 0, len(laid.links), topology.stamping).astype(bool).tolist(),
+        stamps=np.asarray(_core.chosen(0, network, "deployment", 0, len(laid.links), topology.stamping), bool).tolist(),
     )

@@ -208,7 +208,7 @@ KINDS: dict[str, RunKind] = {
         [NOT_A_SPACE, (("--margin-percent", "0"), "--margin-percent: must be > 0, got 0")],
     ),
     "adopt": RunKind(
-        (*("adopt", "policy.json", "aimd", "--on", "space.yaml", "--trials", "120"), "--share", "0.5"),
+        (*("compare", "aimd", "policy.json", "--on", "space.yaml", "--trials", "120"), "--share", "0.5"),
         {"space.yaml": SPACE, "policy.json": POLICY},
         ("policy.json", OTHER),
         [NOT_A_SPACE, (("--share", "2"), "--share: must be between 0 and 1")],

@@ -16,7 +16,6 @@ GROUPS = {
         "evaluate": "Run policies in one simulator or in both, or say what is possible whatever the policy.",
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
-        "adopt": "Say whether adopting policy A beside B pays, and what it costs the others.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },

@@ -50,9 +50,10 @@ def rows_by_population(
     Raises:
         InputError: what cannot be run here, or a utility that is not of senders or flows.
     """
-    networks = isinstance(place, NetworkTrials)
-    tables = _of_networks(place, mixtures, block) if networks else _of_fabric(place, mixtures, block)
-    rows = pd.concat(tables, ignore_index=True)
+    if isinstance(place, NetworkTrials):
+        rows = pd.concat(_of_networks(place, mixtures, block), ignore_index=True)
+    else:
+        rows = pd.concat(_of_fabric(place, mixtures, block), ignore_index=True)
     rows["mix"] = rows["policy"].map({name: each.share for name, each in mixtures.items()})
     own = (rows["mix"] == 0) & (rows["share"] < 1)
     return rows[own | (rows["mix"] == rows["share"])].reset_index(drop=True)

@@ -6,7 +6,6 @@ is the adopters' score less that of the same senders where nobody adopts; the co
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,15 +28,12 @@ from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.defaults import ADOPTED
 from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials
 from lcca.experiments.places import On, Options, meet, require_options, short_names
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.recipes.prepared import Prepared, asked
 from lcca.experiments.recipes.rules import Settling, stop_of
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.summaries import compared
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 from lcca.signal_sets.load import each_of
-
-SHARES = (0.1, 0.25, 0.5, 0.75)
 
 GAIN = {"better": "pays", "worse": "does not pay", "equivalent": "makes no difference"}
 COST = {"better": "helps the others", "worse": "costs the others", "equivalent": "leaves the others as they are"}
@@ -48,48 +44,23 @@ class Wanted(Options, Settling, total=False):
     """Options of a question about adoption."""
 
 
-def adopt(
-    adopted: str,
-    other: str,
-    on: On,
-    *,
-    shares: Sequence[float] = SHARES,
-    trials: int | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Wanted],
-) -> Result:
-    """Find out whether adopting a policy pays, and what it costs the others.
+def adopting(
+    other: str, adopted: str, on: On, *, shares: Sequence[float], trials: int | None = None, **wanted: Unpack[Wanted]
+) -> Prepared:
+    """Return the question whether adopting a policy pays, and what it costs the others, ready to run.
 
     Args:
-        adopted: the policy that some senders adopt; trainings of one in braces: what is said then holds over trainings.
-        other: that all others have; as many trainings, which meet one by one, or a single policy.
+        other: the policy that all others have; or several trainings of one in braces.
+        adopted: what some senders adopt; as many trainings, which meet one by one, or a single policy. What is said
+            then holds over trainings, each on traffic of its own.
         on: where they meet; see `lcca.experiments.places`.
         shares: of adopters, between 0 and 1.
-        trials: of each mixture at most; of several trainings as many for each, on networks of its own.
-        out: folder that keeps every trial.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
+        trials: of each mixture at most; of several trainings as many for each.
         wanted: see `Options` and `Settling`.
 
     Raises:
-        InputError: something cannot be read or run, or the folder is not free.
+        InputError: something cannot be read or run.
     """
-    prepared = adopting(adopted, other, on, shares=shares, trials=trials, **wanted)
-    return prepared.run(out, resume=resume, quiet=quiet)
-
-
-def adopting(
-    adopted: str,
-    other: str,
-    on: On,
-    *,
-    shares: Sequence[float] = SHARES,
-    trials: int | None = None,
-    **wanted: Unpack[Wanted],
-) -> Prepared:
-    """Return the question, ready to run."""
     require_options(wanted, Wanted)
     shares = sorted(set(shares))
     require(bool(shares) and 0 < shares[0] and shares[-1] < 1, "--share: must be between 0 and 1")
@@ -99,7 +70,7 @@ def adopting(
     pairs = [tuple(side[at % len(side)] for side in sides) for at in range(count)]
     names = [f"mix:{share:g}({a}|{b})" for a, b in pairs for share in (0, *shares, 1)]
     meeting = meet(names, on, "adopt", wanted)
-    require(isinstance(meeting.place, NetworkTrials | FabricTrials), "adopt: needs networks or a fabric")
+    require(isinstance(meeting.place, NetworkTrials | FabricTrials), "--share: needs networks or a fabric")
     most = meeting.most(trials, ADOPTED)
     looked_at = most if count == 1 else max(most, meeting.first_look * meeting.place.block)
     rule, stop = stop_of(meeting, looked_at, wanted, "t-mixture", "--trials")
@@ -119,22 +90,13 @@ def adopting(
     question = _Adoption(labels, tuple(shares), rule, meeting.place.utility, meeting.place.block, count)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
-        rows, comparisons = found.rows, found.answers[0].comparisons
-        asked_of = [(f"share {share:g}", who) for share in shares for who in (ADOPTERS, OTHERS)] + [("share 1", ALL)]
-        listed = [
-            compared([each], "adopt", f"{share}: {who}")[0]
-            for each, (share, who) in zip(comparisons, asked_of, strict=True)
-        ]
-        by_share = list(zip(comparisons[:-1:2], comparisons[1:-1:2], strict=True))
+        told = [each.to_json() for each in found.answers[0].comparisons]
+        verdicts = {each: row for each, row in zip(question.asked_of, told, strict=True)}
+        fair = {share: question.fairness(found.rows, share) for share in (0.0, *shares, 1.0)}
         adoption = [
-            {
-                "share": share,
-                "adopters": gain.to_json(),
-                "others": cost.to_json(),
-                "says": says(gain, cost),
-                "fairness": question.fairness(rows, share),
-            }
-            for share, (gain, cost) in zip(shares, by_share, strict=True)
+            {"share": share, "says": says(verdicts[share, ADOPTERS], verdicts[share, OTHERS]), "fairness": fair[share]}
+            | {who: verdicts[share, who] for who in (ADOPTERS, OTHERS)}
+            for share in shares
         ]
         return {
             **meeting.place.origin,
@@ -143,10 +105,9 @@ def adopting(
             "other": labels[1],
             "trainings": count,
             "trials": found.trials,
-            "comparisons": listed,
             "adoption": adoption,
-            "everyone": comparisons[-1].to_json(),
-            "alone": [{"share": share, "fairness": question.fairness(rows, share)} for share in (0.0, 1.0)],
+            "everyone": verdicts[1.0, ALL],
+            "alone": [{"share": share, "fairness": fair[share]} for share in (0.0, 1.0)],
         }
 
     title = f"{labels[0]} beside {labels[1]}"
@@ -157,9 +118,9 @@ def adopting(
     return Prepared(experiment, meeting, config, content, looks=count == 1)
 
 
-def says(gain: Comparison, cost: Comparison) -> str:
+def says(gain: Mapping[str, Any], cost: Mapping[str, Any]) -> str:
     """Return what two verdicts say of adopting, in words."""
-    own, theirs = gain.stated.name, cost.stated.name
+    own, theirs = gain["verdict"], cost["verdict"]
     return f"adopting {GAIN.get(own, 'is open')}, and {COST.get(theirs, 'what it does to the others is open')}"
 
 
@@ -170,7 +131,7 @@ def _own(place: Any, seed: int, at: int) -> Any:
 
 
 def _label(names: Sequence[str], utility: str) -> str:
-    """Return what a policy is called, or all its trainings: without the training seed, and the utility if it is this."""
+    """Return what a policy is called, or all its trainings: without training seed, and without this utility."""
     first = short_names(names)[0]
     if len(names) == 1:
         return first
@@ -201,13 +162,17 @@ class _Adoption:
 
     def __call__(self, trials: Trials) -> Answer:
         """Return the comparisons so far: of each share that of adopters and that of others, then that of all."""
-        asked_of = [(share, who) for share in self.shares for who in (ADOPTERS, OTHERS)] + [(1.0, ALL)]
-        return Answer.of_all([self._compared(trials.rows, *each) for each in asked_of])
+        return Answer.of_all([self._compared(trials.rows, *each) for each in self.asked_of])
+
+    @property
+    def asked_of(self) -> list[tuple[float, str]]:
+        """Shares and populations that are compared."""
+        return [(share, who) for share in self.shares for who in (ADOPTERS, OTHERS)] + [(1.0, ALL)]
 
     def _compared(self, rows: pd.DataFrame, share: float, population: str) -> Comparison:
         before, after = self._scores(rows, share, population)
         names = f"all {self.labels[1]}", f"{100 * share:g} % {self.labels[0]}: {population}"
-        together = 2 * len(self.shares) + 1
+        together = len(self.asked_of)
         if self.pairs > 1:
             one, other = ({at: mean_of_blocks(each, self.block) for at, each in enumerate(s)} for s in (before, after))
             return compare_sets(*names, one, other, utility=self.utility, rule=self.rule, comparisons=together)

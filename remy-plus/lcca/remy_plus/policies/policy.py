@@ -141,7 +141,8 @@ def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:
         InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
     """
     if isinstance(policy, Mixture):
-        return _core.Policy.mixture(*(compile_policy(each, on_fabric) for each in policy.parts), policy.share)
+        adopted, other = (compile_policy(each, on_fabric) for each in policy.parts)
+        return _core.Policy.mixture(adopted, other, policy.share)
     inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
     if header is not None and header.ranks and not on_fabric:
         raise InputError(f"header {header.name}: rank is for fabrics: senders of networks do not know what is left")

@@ -1,6 +1,6 @@
 """Who gains by adopting a policy, who pays for it, and what a law loses where some switches do not write.
 
-    python benchmarks/adoption.py [--out results/adoption] [--jobs 2] [--only NAME]
+    python benchmarks/reference/adoption.py [--out results/adoption] [--jobs 2] [--only NAME]
 
 Trainings are those of `results/reference`; each is tested on traffic of its own. What is there is not run again; about
 ten CPU minutes. Writes `results/reference/adoption.json`, of which `docs/reproductions/adoption.md` has the tables.
@@ -22,20 +22,21 @@ from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.recipes.adopt import adopt
+from lcca.experiments.recipes.compare import compare
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.json_values import json_value
 from lcca.signal_sets.load import resolve
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
 DEFAULT = ROOT / "configs" / "networks" / "default.yaml"
 SCENARIOS = ROOT / "configs" / "fabric" / "scenarios"
 DCTCP = "dctcp:g=0.0049,increase_gbps=4.46@step:k_bdps=0.195"
 HPCC = "hpcc:eta=0.974,increase_gbps=0.0111,loss_factor=0.339,most_stages=1"
 SEEDS, TRIALS = 8, 16  # on fabrics
-FABRIC = {"shares": (0.25, 0.75), "trials": TRIALS}
+SHARES = (0.1, 0.5)
+FABRIC = {"shares": SHARES, "trials": TRIALS}
 DEPLOYMENTS: Mapping[str, Sequence[str]] = {
     "all": (),
     "ToRs": ("stamping.switches=tor",),
@@ -76,10 +77,10 @@ def questions(folder: Path) -> dict[str, tuple[str, str, Path, dict[str, Any]]]:
     asked: dict[str, tuple[str, str, Path, dict[str, Any]]] = {}
     e2e = several(laws, "e2e.default", 6)
     for name in ("capacity+flows", "link+queue", "fair-rate"):
-        asked[f"{name}|e2e"] = several(laws, f"{name}.default", 6), e2e, DEFAULT, {"trials": 96}
+        asked[f"{name}|e2e"] = several(laws, f"{name}.default", 6), e2e, DEFAULT, {"shares": SHARES, "trials": 256}
     for utility in ("2t", "2d"):
         both = (several(tables, f"e2e.{each}", 8) for each in ("2t", "2d"))
-        asked[f"2t|2d by {utility}"] = (*both, DEFAULT, {"trials": 96, "shares": (0.25, 0.5, 0.75), "utility": utility})
+        asked[f"2t|2d by {utility}"] = (*both, DEFAULT, {"shares": SHARES, "trials": 128, "utility": utility})
     ns3 = {"trials": 16, "shares": (0.5,), "simulator": "ns3:header_bytes=0", "overrides": ("duration=2000",)}
     asked["e2e|cubic in ns-3"] = e2e, "cubic", DEFAULT, ns3
     for place in ("hadoop-incast-lossy", "websearch-lossy"):
@@ -127,7 +128,7 @@ def main() -> None:
     for name, (adopted, other, place, how) in questions(options.out / "policies").items():
         folder = options.out / name.replace("|", "-").replace(" ", "-")
         if options.only in name:
-            result = adopt(adopted, other, place, out=folder, resume=True, jobs=options.jobs, **how).content
+            result = compare(other, adopted, place, out=folder, resume=True, jobs=options.jobs, **how).content
             kept = ("adopted", "other", "utility", "simulator", "trainings", "trials", "adoption", "everyone", "alone")
             found[name] = {key: result[key] for key in kept} | {"place": place.stem}
             print(name, *(f"{each['share']:g}: {each['says']}" for each in result["adoption"]), sep="\n  ", flush=True)
