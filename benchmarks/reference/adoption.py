@@ -20,6 +20,7 @@ from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import SUMMARY
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.recipes.compare import compare
@@ -34,7 +35,7 @@ DEFAULT = ROOT / "configs" / "networks" / "default.yaml"
 SCENARIOS = ROOT / "configs" / "fabric" / "scenarios"
 DCTCP = "dctcp:g=0.0049,increase_gbps=4.46@step:k_bdps=0.195"
 HPCC = "hpcc:eta=0.974,increase_gbps=0.0111,loss_factor=0.339,most_stages=1"
-SEEDS, TRIALS = 8, 16  # on fabrics
+PLACE, SEEDS, TRIALS = "hadoop-incast-lossy", 8, 16  # on fabrics
 SHARES = (0.1, 0.5)
 FABRIC = {"shares": SHARES, "trials": TRIALS}
 DEPLOYMENTS: Mapping[str, Sequence[str]] = {
@@ -83,12 +84,11 @@ def questions(folder: Path) -> dict[str, tuple[str, str, Path, dict[str, Any]]]:
         asked[f"2t|2d by {utility}"] = (*both, DEFAULT, {"shares": SHARES, "trials": 128, "utility": utility})
     ns3 = {"trials": 16, "shares": (0.5,), "simulator": "ns3:header_bytes=0", "overrides": ("duration=2000",)}
     asked["e2e|cubic in ns-3"] = e2e, "cubic", DEFAULT, ns3
-    for place in ("hadoop-incast-lossy", "websearch-lossy"):
-        scenario, plain = SCENARIOS / f"{place}.yaml", several(fabric, "e2e.slowdown", SEEDS)
-        for name in ("rank", "fair-share"):
-            asked[f"{name}|e2e on {place}"] = several(fabric, f"{name}.slowdown", SEEDS), plain, scenario, FABRIC
-        for name, other in {"DCTCP": DCTCP, "DCQCN": "dcqcn", "HPCC": HPCC}.items():
-            asked[f"e2e|{name} on {place}"] = plain, other, scenario, FABRIC
+    scenario, plain = SCENARIOS / f"{PLACE}.yaml", several(fabric, "e2e.slowdown", SEEDS)
+    for name in ("rank", "fair-share"):
+        asked[f"{name}|e2e on {PLACE}"] = several(fabric, f"{name}.slowdown", SEEDS), plain, scenario, FABRIC
+    for name, other in {"DCTCP": DCTCP, "DCQCN": "dcqcn", "HPCC": HPCC}.items():
+        asked[f"e2e|{name} on {PLACE}"] = plain, other, scenario, FABRIC
     return asked
 
 
@@ -128,18 +128,16 @@ def main() -> None:
     for name, (adopted, other, place, how) in questions(options.out / "policies").items():
         folder = options.out / name.replace("|", "-").replace(" ", "-")
         if options.only in name:
-            result = compare(other, adopted, place, out=folder, resume=True, jobs=options.jobs, **how).content
+            if not (folder / SUMMARY).exists():
+                compare(other, adopted, place, out=folder, resume=True, jobs=options.jobs, **how)
+            result = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
             kept = ("adopted", "other", "utility", "simulator", "trainings", "trials", "adoption", "everyone", "alone")
             found[name] = {key: result[key] for key in kept} | {"place": place.stem}
             print(name, *(f"{each['share']:g}: {each['says']}" for each in result["adoption"]), sep="\n  ", flush=True)
     stamping = options.out / "stamping.json"
-    if not options.only and not stamping.exists():
-        rows = [
-            row
-            for place in ("hadoop-incast-lossy", "websearch-lossy")
-            for law in ("rank", "fair-share", "hpcc")
-            for row in deployed(options.out / "policies", place, law, options.jobs)
-        ]
+    if options.only in ("", "stamping") and not stamping.exists():
+        laws = ("rank", "fair-share", "hpcc")
+        rows = [row for law in laws for row in deployed(options.out / "policies", PLACE, law, options.jobs)]
         stamping.write_text(json.dumps(json_value(rows)), encoding="utf-8")
     if not options.only:
         whole = {"adoption": found, "stamping": json.loads(stamping.read_text(encoding="utf-8"))}

@@ -232,7 +232,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "rl-cc": rl_cc,
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
-    "adoption-websearch": lambda: adoption("websearch-lossy"),
     "adoption-stamping": stamping,
 }
 

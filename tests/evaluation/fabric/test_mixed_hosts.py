@@ -130,7 +130,7 @@ def test_on_a_star_top_of_rack_switches_are_all_and_spines_none(name: str) -> No
         ("homa", "dctcp", "need other fabrics than each other"),
         ("rcp", "dctcp", "run side by side whose hosts and switches are of one kind"),
         ("max-min", "dctcp", "neither ideals nor tuners"),
-        ("dctcp@red", "dctcp", "need other markers than each other"),
+        ("dctcp@red", "dctcp@pred", "need other markers than each other"),
     ],
 )
 def test_what_does_not_go_together_is_refused(a: str, b: str, said: str) -> None:

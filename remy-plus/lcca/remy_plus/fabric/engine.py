@@ -325,13 +325,15 @@ def _mixed(policy: Mixture, settings: FabricSettings) -> FabricEngine:
     needs = [each.settings.values(each._kind.settings if each._kind else {}) for each in parts]
     differ = ", ".join(name for name, value in needs[0].items() if needs[1][name] != value)
     require(not differ, f"mix: {names}: need other fabrics than each other ({differ})")
-    markers_ = {own for each in parts if (own := each.settings.marker or (each._kind and each._kind.marker))}
-    require(len(markers_) < 2, f"mix: {names}: need other markers than each other; name one, as in switch.marker")
+    usual = [settings.marker] if settings.marker else [each._kind and each._kind.marker for each in parts]
+    named = [each.marker for each in policy.parts if isinstance(each, Transport) and each.marker]
+    own = set(filter(None, named or usual))
+    require(len(own) < 2, f"mix: {names}: need other markers than each other; name one, as in switch.marker")
     try:
         _core.fabric_telemetry_bytes(*FabricEngine(policy, settings=settings)._transport(REFERENCE_GBPS))
     except ValueError as error:
         raise InputError(f"mix: {names}: {error}") from None
-    return FabricEngine(policy, settings=replace(settings, marker=next(iter(markers_), None)))
+    return FabricEngine(policy, settings=replace(settings, marker=next(iter(own), None)))
 
 
 def require_transport(transport: Transport) -> None:
