@@ -114,7 +114,8 @@ def adopting(
     each = len(names)
     experiment = Experiment(meeting.place, meeting.contenders, [question], stop, title, run_trials, each=each)
     options = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = asked("adopt", names, on, meeting, wanted.get("seed", 1), options)
+    options["adopted"] = len(sides[0])  # of the policies, the first ones
+    config = asked("adopt", [each for side in sides for each in side], on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, looks=count == 1)
 
 
