@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     from lcca.cli.printing.console import print_table
     from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
-    from lcca.evaluation.report.sections.adoption import adoption_table
+    from lcca.evaluation.report.words.adoption import adoption_table
     from lcca.experiments.recipes.adopt import adopting
     from lcca.experiments.recipes.compare import comparing
 

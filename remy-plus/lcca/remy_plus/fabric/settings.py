@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.fabric.topology import TOR, FabricTopology
-from lcca.remy_plus.policies.policy import chosen
 from lcca.remy_plus.switches.markers import Marking
 from lcca.remy_plus.switches.transports import SPRAYING
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.topology import FabricTopology
 
 FABRIC = "fabric"
 """The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
@@ -50,6 +49,11 @@ class Deployment:
 
     def silent(self, topology: FabricTopology, seed: int) -> list[int]:
         """Return the nodes of the switches that do not write, in a trial with this seed."""
+        import numpy as np  # help of commands names simulators
+
+        from lcca.remy_plus.fabric.topology import TOR
+        from lcca.remy_plus.policies.policy import chosen
+
         tier = topology.tier
         kinds = {"tor": tier == TOR, "spine": tier > TOR}
         those = np.flatnonzero(kinds.get(self.switches, tier >= TOR))

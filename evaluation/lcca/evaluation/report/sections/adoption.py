@@ -9,11 +9,8 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import drawing, legend_below, mark, new_figure
 from lcca.evaluation.report.sections.section import Content, data_table
-from lcca.evaluation.report.words.statements import interval
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.adoption import POPULATIONS, adoption_table
 from lcca.evaluation.trials.tables import RunTables
-
-POPULATIONS = ("adopters", "others")
 
 
 def adoption(tables: RunTables) -> Content | None:
@@ -34,29 +31,6 @@ def adoption(tables: RunTables) -> Content | None:
     ]
     figure = draw_adoption(content)
     return Content(caption, figure, "", (adoption_table(content),), data=data_table(rows), unfolded=True)
-
-
-def adoption_table(content: Mapping[str, Any]) -> Table:
-    """Return a row per share: both verdicts, and what adopters take of the throughput over their fair share of it."""
-    head = ("share", "adopters", "", "others", "", "adopters take", "Jain's index")
-    rows = []
-    for each in content["adoption"]:
-        cells = [cell for of in POPULATIONS for cell in _cells(each[of])]
-        fair = each["fairness"]
-        rows.append((f"{100 * each['share']:g} %", *cells, _mean(fair["taken_adopters"]), _mean(fair["jain_all"])))
-    whole = content["alone"][1]["fairness"]
-    rows.append(("100 %", *_cells(content["everyone"]), "", "", "", _mean(whole["jain_all"])))
-    title = f"{content['adopted']} beside {content['other']}: score, and that of the same senders without adoption"
-    return Table(title, head, rows)
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
-    found = interval(row["difference"], row["low"], row["high"], "{:+.3f}")
-    return found, row["verdict"]
-
-
-def _mean(value: Mapping[str, Any]) -> str:
-    return "–" if value["mean"] is None else f"{value['mean']:.3f}"
 
 
 @drawing
