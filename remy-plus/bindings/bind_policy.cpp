@@ -134,8 +134,7 @@ PolicyHandle mixture(const PolicyHandle& adopters, const PolicyHandle& others, d
   const auto population = [](const PolicyHandle& of) {
     return Population{of.policy, of.header, std::visit([](const auto& p) { return own_of(p); }, of.policy)};
   };
-  return {Mixture(population(adopters), population(others), share), nullptr,
-          nb::make_tuple(adopters, others, share)};
+  return {Mixture(population(adopters), population(others), share), nullptr, nb::make_tuple(adopters, others, share)};
 }
 
 nb::tuple state(const PolicyHandle& self) {

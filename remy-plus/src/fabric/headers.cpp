@@ -84,8 +84,7 @@ int Headers::bytes(const Packet& packet, std::uint32_t more) const {
   const bool data = packet.kind == Kind::data;
   const Stamping& own = stamping(packet);
   if (!(data ? carried.there : carried.shown)) return 0;
-  return static_cast<int>(
-      Stamping::bytes(data ? own.sent_bytes : own.reflected_bytes, carried.hops + more));
+  return static_cast<int>(Stamping::bytes(data ? own.sent_bytes : own.reflected_bytes, carried.hops + more));
 }
 
 // Of a packet without the header it is known whether any port has marked it.

@@ -92,7 +92,8 @@ void Simulation::make_ports() {
   for (const Port& port : ports_) incoming_.push_back(&ports_[port.peer_port].wire);
   for (const int node : settings_.silent) {
     if (node < wiring_.hosts() || node >= wiring_.nodes()) throw std::invalid_argument("silent: must be switches");
-    for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i) ports_[static_cast<std::size_t>(i)].stamps = false;
+    for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i)
+      ports_[static_cast<std::size_t>(i)].stamps = false;
   }
 }
 
@@ -214,10 +215,9 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
   if (selective) sprayed_.resize(flows.size());
-  around_ =
-      std::make_unique<Surroundings>(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), parts.size() > 1,
-                                                  headers_.get(), next_, selective ? &reports_ : nullptr,
-                                                  wiring_.hosts()});
+  around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack),
+                                                        parts.size() > 1, headers_.get(), next_,
+                                                        selective ? &reports_ : nullptr, wiring_.hosts()});
   hosting_ = std::make_unique<Hosting>(Hosting{flows_, first_ports_, *transport_, retransmitted_, unfinished_,
                                                rounds_.get(), progress_, nullptr, counts_, base_rtt_, sprayed_,
                                                dynamic_cast<Uet*>(transport_.get())});

@@ -10,9 +10,9 @@ namespace remy_plus {
 
 // One direction of a wire with the output queue before it.
 struct Link {
-  double rate;    // packets/µs
-  double delay;   // µs, propagation
-  double buffer;  // packets waiting, the one in service excluded
+  double rate;         // packets/µs
+  double delay;        // µs, propagation
+  double buffer;       // packets waiting, the one in service excluded
   bool stamps = true;  // its port writes into what packets carry
 };
 

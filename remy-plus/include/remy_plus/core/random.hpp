@@ -16,11 +16,11 @@ enum class Component : std::uint64_t {
   flow_length = 4,
   loss = 5,
   arrival = 6,
-  selection = 7,  // which packets carry what of a header
-  rounding = 8,   // of numbers in headers
-  flow_ends = 9,  // who sends to whom in a fabric
-  sampling = 10,  // which packets a switch of a fabric counts
-  adoption = 11,  // which senders have the first of two policies
+  selection = 7,   // which packets carry what of a header
+  rounding = 8,    // of numbers in headers
+  flow_ends = 9,   // who sends to whom in a fabric
+  sampling = 10,   // which packets a switch of a fabric counts
+  adoption = 11,   // which senders have the first of two policies
   deployment = 12  // which links and switches write into headers
 };
 

@@ -154,8 +154,8 @@ inline int sent_telemetry(const Transport& transport) {
   int found = 0;
   for (const Transport* part : transport.parts()) {
     const Stamping* header = part->header();
-    found = std::max(found, telemetry_bytes(part->telemetry()) +
-                                (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0));
+    found = std::max(found,
+                     telemetry_bytes(part->telemetry()) + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0));
   }
   return found;
 }

@@ -44,8 +44,7 @@ inline std::vector<std::uint8_t> chosen(std::uint64_t seed, std::uint64_t networ
                                         std::size_t first, std::size_t last, double share) {
   const std::size_t n = last - first;
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < n; ++i)
-    order.emplace_back(Stream(seed, network, component, first + i).uniform(), i);
+  for (std::size_t i = 0; i < n; ++i) order.emplace_back(Stream(seed, network, component, first + i).uniform(), i);
   std::sort(order.begin(), order.end());
   const double up = 1 - Stream(seed, network, component, first, 1).uniform();  // from 0 to below 1
   const auto count = std::min(n, static_cast<std::size_t>(std::floor(share * static_cast<double>(n) + up)));

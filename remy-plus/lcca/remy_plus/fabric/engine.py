@@ -327,7 +327,7 @@ def _mixed(policy: Mixture, settings: FabricSettings) -> FabricEngine:
     require(not differ, f"mix: {names}: need other fabrics than each other ({differ})")
     usual = [settings.marker] if settings.marker else [each._kind and each._kind.marker for each in parts]
     named = [each.marker for each in policy.parts if isinstance(each, Transport) and each.marker]
-    own = set(filter(None, named or usual))
+    own = {each for each in named or usual if isinstance(each, Marking)}
     require(len(own) < 2, f"mix: {names}: need other markers than each other; name one, as in switch.marker")
     try:
         _core.fabric_telemetry_bytes(*FabricEngine(policy, settings=settings)._transport(REFERENCE_GBPS))

@@ -21,7 +21,8 @@ class Mixed final : public Transport {
     for (const auto& each : two_)
       if (each->hosts() != Hosts::windowed || each->telemetry() == Telemetry::fair_rate)
         throw std::invalid_argument(
-            "two transports run side by side whose hosts and switches are of one kind: not homa, rcp and those of Ultra "
+            "two transports run side by side whose hosts and switches are of one kind: not homa, rcp and those of "
+            "Ultra "
             "Ethernet");
   }
 
