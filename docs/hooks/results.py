@@ -290,6 +290,37 @@ def _percent(row: Row) -> str:
     return f"{middle} [{low}, {high}]".translate(MINUS)
 
 
+def adoption(of: str) -> str:
+    """Return what adopters gain and others pay, by share of adopters, of the questions on a place."""
+    rows = []
+    for name, found in read("adoption")["adoption"].items():
+        if of != found["place"]:
+            continue
+        pair, _, where = name.partition(" ")
+        first = " ".join(filter(None, (pair.replace("|", " beside "), where.removeprefix(f"on {of}"))))
+        for each in found["adoption"]:
+            cells = [
+                cell for who in ("adopters", "others") for cell in (_worth(each[who]), f"**{each[who]['verdict']}**")
+            ]
+            taken = f"{each['fairness']['taken_adopters']['mean']:.2f}"
+            rows.append([first, f"{100 * each['share']:g} %", *cells, taken])
+            first = ""
+        everyone = found["everyone"]
+        rows.append(["", "all", _worth(everyone), f"**{everyone['verdict']}**", "", "", ""])
+    return table(("", "adopt", "adopters, bits", "", "others, bits", "", "adopters take"), rows)
+
+
+def stamping() -> str:
+    """Return what laws whose header some switches write are worth, against none and against all switches, bits."""
+    rows = []
+    for each in read("adoption")["stamping"]:
+        if each["A"] == "e2e":
+            rows.append([f"`{each['law']}`", each["place"], each["B"], _worth(each), f"**{each['verdict']}**", "", ""])
+        else:
+            rows[-1][-2:] = [_worth(each), f"**{each['verdict']}**"]
+    return table(("header", "scenario", "who writes", "against no header", "", "against all switches", ""), rows)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -329,6 +360,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
     "maps-default": lambda: maps("paper/maps-default"),
+    "adoption-networks": lambda: adoption("default"),
+    "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
+    "adoption-stamping": stamping,
 }
 
 if __name__ == "__main__":

@@ -47,16 +47,20 @@ void bind_layout(nb::module_& m) {
           "__init__",
           [](Layout* self, const std::vector<double>& link_rate, const std::vector<double>& link_delay,
              const std::vector<double>& link_buffer, const Hops& forward, const Hops& backward, std::size_t measured,
-             bool one_way) {
+             bool one_way, const std::vector<bool>& stamps) {
             Layout layout;
             layout.links = links_of(link_rate, link_delay, link_buffer);
+            if (!stamps.empty() && stamps.size() != layout.links.size())
+              throw std::invalid_argument("stamps must have one entry per link");
+            for (std::size_t i = 0; i < stamps.size(); ++i) layout.links[i].stamps = stamps[i];
             add_routes(layout, forward, backward);
             layout.measured = measured;
             layout.one_way = one_way;
             validate(layout);
             new (self) Layout(std::move(layout));
           },
-          "link_rate"_a, "link_delay"_a, "link_buffer"_a, "forward"_a, "backward"_a, "measured"_a, "one_way"_a = false)
+          "link_rate"_a, "link_delay"_a, "link_buffer"_a, "forward"_a, "backward"_a, "measured"_a, "one_way"_a = false,
+          "stamps"_a = std::vector<bool>{})
       .def_prop_ro("senders", [](const Layout& self) { return self.routes.size(); })
       .def_ro("measured", &Layout::measured);
 }

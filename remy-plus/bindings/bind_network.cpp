@@ -8,6 +8,7 @@
 #include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
+#include "remy_plus/policies/mixture.hpp"
 #include "remy_plus/workload/plan.hpp"
 #include "workload_state.hpp"
 
@@ -68,6 +69,17 @@ void bind_network(nb::module_& m) {
       },
       "seed"_a, "network"_a, "component"_a, "sender"_a, "flow"_a, "count"_a,
       "The first draws on (0, 1] of one random stream.");
+  m.def(
+      "chosen",
+      [](std::uint64_t seed, std::uint64_t network, const std::string& what, std::size_t first, std::size_t last,
+         double share) {
+        if (what != "adoption" && what != "deployment") throw std::invalid_argument("unknown choice " + what);
+        const Component component = what == "adoption" ? Component::adoption : Component::deployment;
+        return to_numpy(chosen(seed, network, component, first, last, share));
+      },
+      "seed"_a, "network"_a, "what"_a, "first"_a, "last"_a, "share"_a,
+      "Of those from `first` to before `last`, whether each is of a share (1) or not: of senders that adopt a policy "
+      "(adoption), or of links and switches that write into headers (deployment).");
   m.def("portable_log", &portable_log, "x"_a, "Natural logarithm by basic arithmetic alone, for x in (0, 1].");
 }
 

@@ -130,11 +130,26 @@ PolicyHandle with_header(const PolicyHandle& self, const nb::dict& content) {
   return {self.policy, std::make_shared<const Stamping>(stamping_from(content)), content};
 }
 
+PolicyHandle mixture(const PolicyHandle& adopters, const PolicyHandle& others, double share) {
+  const auto population = [](const PolicyHandle& of) {
+    return Population{of.policy, of.header, std::visit([](const auto& p) { return own_of(p); }, of.policy)};
+  };
+  return {Mixture(population(adopters), population(others), share), nullptr, nb::make_tuple(adopters, others, share)};
+}
+
 nb::tuple state(const PolicyHandle& self) {
+  if (std::holds_alternative<Mixture>(self.policy)) {
+    const auto parts = nb::cast<nb::tuple>(self.content);
+    return nb::make_tuple("mixture", state(nb::cast<const PolicyHandle&>(parts[0])),
+                          state(nb::cast<const PolicyHandle&>(parts[1])), parts[2]);
+  }
   return self.header ? nb::make_tuple("with-header", state_of(self.policy), self.content) : state_of(self.policy);
 }
 
 PolicyHandle from_state(const nb::tuple& state) {
+  if (nb::cast<std::string>(state[0]) == "mixture")
+    return mixture(from_state(nb::cast<nb::tuple>(state[1])), from_state(nb::cast<nb::tuple>(state[2])),
+                   nb::cast<double>(state[3]));
   if (nb::cast<std::string>(state[0]) != "with-header") return {policy_from(state)};
   return with_header({policy_from(nb::cast<nb::tuple>(state[1]))}, nb::cast<nb::dict>(state[2]));
 }
@@ -208,6 +223,9 @@ void bind_policy(nb::module_& m) {
       .def_static(
           "python", [](const nb::object& control) { return PolicyHandle{foreign_of(control)}; }, "control"_a,
           "A class in Python; see lcca.remy_plus.policies.python_control.")
+      .def_static("mixture", &mixture, "adopters"_a, "others"_a, "share"_a,
+                  "Two policies in one trial: a share of the senders adopts the first; see "
+                  "lcca.remy_plus.policies.mixture.")
       .def("outputs", &outputs, "views"_a, "states"_a,
            "A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.")
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,

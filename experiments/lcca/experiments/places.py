@@ -38,7 +38,7 @@ from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import apply_overrides, read_document, read_with_files, validate, validate_list
 from lcca.remy_plus.fabric.settings import FABRIC
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, pieces
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve, shared_model
 
@@ -202,7 +202,10 @@ def _on_networks(
     name, settings = _simulator(options, space)
     found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
-    jobs, in_python = options.get("jobs", 1), any(isinstance(each.file.policy, PythonControl) for each in found)
+    jobs, in_python = (
+        options.get("jobs", 1),
+        any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy)),
+    )
     pool = _pool(options) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
     execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
     simulator = execution.of_networks(space.duration)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from lcca.inputs.files import read_limited
-from lcca.inputs.names import NAMES_A_FILE, ClassName
+from lcca.inputs.names import MIXTURE, NAMES_A_FILE, ClassName
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -186,6 +186,8 @@ def files_named(name: str) -> dict[str, str]:
     Raises:
         InputError: the file cannot be read.
     """
+    if mixed := MIXTURE.fullmatch(name):
+        return files_named(mixed["adopted"]) | files_named(mixed["other"])
     named = None if Path(name).is_file() else ClassName.of(name)
     if named:
         path = named.file()

@@ -16,6 +16,9 @@ NAMES_A_FILE = "names a file, or something packaged"
 FileOrName = Annotated[str, NAMES_A_FILE]
 """A text that may name a file, a class in one (`control.py:Mine`) or a transport with one (`dcqcn@acc:model.json`)."""
 
+MIXTURE = re.compile(r"mix:(?P<share>[^(]*)\((?P<adopted>.*)\|(?P<other>.*)\)", re.DOTALL)
+"""Of a mixture of two policies by their names, as in `mix:0.25(a.json|dctcp)`: a quarter of senders has the first."""
+
 _NAME = re.compile(
     r"(?P<where>[^:]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)(?::(?P<parameters>.*))?"
 )

@@ -1,3 +1,5 @@
+#include <nanobind/stl/vector.h>
+
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -13,6 +15,7 @@
 #include "remy_plus/fabric/transport/fixed.hpp"
 #include "remy_plus/fabric/transport/hpcc.hpp"
 #include "remy_plus/fabric/transport/learnt.hpp"
+#include "remy_plus/fabric/transport/mixed.hpp"
 #include "remy_plus/fabric/transport/rcp.hpp"
 #include "remy_plus/fabric/transport/swift.hpp"
 #include "remy_plus/fabric/transport/theta.hpp"
@@ -207,6 +210,14 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
 std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& parameters, const Frame& frame,
                                         const Settings& settings) {
   if (nb::isinstance<nb::str>(transport)) return transport_from(nb::cast<std::string>(transport), parameters, frame);
+  if (nb::isinstance<nb::tuple>(transport)) {  // two of (transport, parameters), and which hosts have the first
+    const auto both = nb::cast<nb::tuple>(transport);
+    const auto part = [&](std::size_t i) {
+      const auto own = nb::cast<nb::tuple>(both[i]);
+      return transport_of(own[0], nb::cast<nb::dict>(own[1]), frame, settings);
+    };
+    return std::make_unique<Mixed>(frame, part(0), part(1), nb::cast<std::vector<std::uint8_t>>(both[2]));
+  }
   if (is_agents(transport)) return agents_of(transport, parameters, frame, settings);
   bool looks_at_hops = false;
   std::uint32_t keep_every = 0;

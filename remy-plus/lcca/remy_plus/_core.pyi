@@ -12,7 +12,7 @@ class Layout:
     Links (packets/µs, µs, packets), and the links on each sender's way and back.
     """
 
-    def __init__(self, link_rate: Sequence[float], link_delay: Sequence[float], link_buffer: Sequence[float], forward: Sequence[Sequence[int]], backward: Sequence[Sequence[int]], measured: int, one_way: bool = False) -> None: ...
+    def __init__(self, link_rate: Sequence[float], link_delay: Sequence[float], link_buffer: Sequence[float], forward: Sequence[Sequence[int]], backward: Sequence[Sequence[int]], measured: int, one_way: bool = False, stamps: Sequence[bool] = []) -> None: ...
 
     @property
     def senders(self) -> int: ...
@@ -49,6 +49,11 @@ DCTCP_LAMBDA: float = 0.17
 
 def uniforms(seed: int, network: int, component: int, sender: int, flow: int, count: int) -> list[float]:
     """The first draws on (0, 1] of one random stream."""
+
+def chosen(seed: int, network: int, what: str, first: int, last: int, share: float) -> object:
+    """
+    Of those from `first` to before `last`, whether each is of a share (1) or not: of senders that adopt a policy (adoption), or of links and switches that write into headers (deployment).
+    """
 
 def portable_log(x: float) -> float:
     """Natural logarithm by basic arithmetic alone, for x in (0, 1]."""
@@ -126,6 +131,12 @@ class Policy:
     @staticmethod
     def python(control: object) -> Policy:
         """A class in Python; see lcca.remy_plus.policies.python_control."""
+
+    @staticmethod
+    def mixture(adopters: Policy, others: Policy, share: float) -> Policy:
+        """
+        Two policies in one trial: a share of the senders adopts the first; see lcca.remy_plus.policies.mixture.
+        """
 
     def outputs(self, views: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], states: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[object, object]:
         """
@@ -307,7 +318,7 @@ class FabricAgents:
 
     def __init__(self, others: object, *, agent: Agent, reward: Reward, decide: object, slots: int, patience_us: float, flows: Sequence[int], looks_at_hops: bool, header: object | None = None) -> None: ...
 
-def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = [], priority: Sequence[int] = [], round: Sequence[int] = [], after: Sequence[int] = [], off_ns: Sequence[float] = [], control: object | None = None, sketch_buckets: int = 0, sketch_counters: int = 0, sketch_ostracism: float = 8.0, sketch_one_in: int = 0, changes: Sequence[tuple[float, int, float, int]] = [], convergence_ns: float = 0.0) -> dict:
+def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = [], priority: Sequence[int] = [], round: Sequence[int] = [], after: Sequence[int] = [], off_ns: Sequence[float] = [], control: object | None = None, sketch_buckets: int = 0, sketch_counters: int = 0, sketch_ostracism: float = 8.0, sketch_one_in: int = 0, changes: Sequence[tuple[float, int, float, int]] = [], convergence_ns: float = 0.0, silent: Sequence[int] = []) -> dict:
     """Run flows over a fabric; see lcca.remy_plus.fabric."""
 
 def fluid_ends(links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], horizon_ns: float, srpt: bool = False) -> object:

@@ -183,7 +183,7 @@ def compile_network(network: Network) -> _core.Network:
         buffer=network.buffer,
         loss=network.loss,
         workload=compile_workload(network),
-        layout=None if topology.plain else compile_layout(layout(network, topology), topology.one_way),
+        layout=None if topology.plain else compile_layout(layout(network, topology), topology, network.id),
     )
 
 
@@ -196,8 +196,8 @@ def compile_workload(network: Network) -> tuple[Any, ...]:
     return kind, float(network.mean_on), float(network.mean_off)
 
 
-def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
-    """Return the engine's form of a layout; with `one_way`, in-network signals are locked at the receiver."""
+def compile_layout(laid: Layout, topology: Topology = DUMBBELL, network: int = 0) -> _core.Layout:
+    """Return the engine's form of a layout, with what its topology says of signals on the network of a number."""
     return _core.Layout(
         link_rate=[link.rate for link in laid.links],
         link_delay=[link.delay for link in laid.links],
@@ -205,5 +205,6 @@ def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
         forward=[list(route.forward) for route in laid.routes],
         backward=[list(route.backward) for route in laid.routes],
         measured=laid.measured,
-        one_way=one_way,
+        one_way=topology.one_way,
+        stamps=np.asarray(_core.chosen(0, network, "deployment", 0, len(laid.links), topology.stamping), bool).tolist(),
     )

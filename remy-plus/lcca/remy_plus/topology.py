@@ -8,6 +8,7 @@ follow them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
@@ -32,6 +33,8 @@ class Topology:
         hosts_per_router: hosts at each router of a line: 1 for the longest one, `senders` for a dumbbell.
         reverse_senders: how many senders there are on the way back per sender (the paper has 2).
         one_way: in-network signals are locked at the receiver instead of being collected on the way back too.
+        stamping: share of the directed links whose ports write into what packets carry, drawn for each network; the
+            others leave it as it is.
 
     Raises:
         InputError: a value that no topology has.
@@ -41,6 +44,7 @@ class Topology:
     hosts_per_router: int = 1
     reverse_senders: int = 2
     one_way: bool = False
+    stamping: float = 1.0
 
     @classmethod
     def of(cls, value: object) -> Topology:
@@ -74,6 +78,11 @@ class Topology:
                 raise InputError(f"topology: {name} must be a whole number >= 1, got {shown(value)}")
         if not isinstance(self.one_way, bool):
             raise InputError(f"topology: one_way must be true or false, got {self.one_way!r:.60}")
+        share: object = self.stamping
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InputError(f"topology: stamping must be a share from 0 to 1, got {share!r:.60}")
+        if self.stamping < 1 and self.plain:
+            raise InputError("topology: stamping needs several links: line, multi-bottleneck or reverse-path")
 
     def __str__(self) -> str:
         """Return the text that names it: the kind, and the options that differ from their defaults."""
@@ -115,7 +124,10 @@ DUMBBELL = Topology()
 
 def _value(text: str) -> object:
     words = {"": True, "true": True, "false": False}
-    return words[text] if text in words else int(text) if text.isascii() and text.isdigit() else text
+    if text in words:
+        return words[text]
+    number = re.fullmatch(r"(\d{1,9})(\.\d{1,9})?", text, re.ASCII)
+    return text if number is None else float(text) if number[2] else int(text)
 
 
 def routers_of_half(senders: int, topology: Topology) -> int:

@@ -48,7 +48,7 @@ void Simulation::set_speed(int number, double gbps) {
   Port& port = ports_[static_cast<std::size_t>(number)];
   port.speed = speed_of(gbps);
   if (port.fair_rate) make_fair_rate(port);
-  if (headers_) headers_->change(static_cast<std::size_t>(number), Model{}, header_rate(port));
+  if (headers_) headers_->change(static_cast<std::size_t>(number), gbps);
 }
 
 void Simulation::clear_wire(int number) {

@@ -46,8 +46,9 @@ Time Simulation::ideal(std::uint32_t number) const {
 }
 
 Time Simulation::alone(std::uint32_t number) const {
-  return exact_ideal(flows_[number], ways_[number], settings_.overhead + sent_telemetry(*transport_),
-                     settings_.ack_bytes + returned_telemetry(*transport_));
+  const Transport& own = transport_->of(number);
+  return exact_ideal(flows_[number], ways_[number], settings_.overhead + sent_telemetry(own),
+                     settings_.ack_bytes + returned_telemetry(own));
 }
 
 Time Simulation::exact_ideal(const Flow& flow, const Ways& ways, int overhead, int ack_bytes) const {

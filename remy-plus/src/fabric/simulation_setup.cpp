@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "remy_plus/fabric/keys.hpp"
 #include "remy_plus/fabric/simulation.hpp"
@@ -90,6 +91,11 @@ void Simulation::make_ports() {
     lookahead_ = std::min(lookahead_, port.delay);
   }
   for (const Port& port : ports_) incoming_.push_back(&ports_[port.peer_port].wire);
+  for (const int node : settings_.silent) {
+    if (node < wiring_.hosts() || node >= wiring_.nodes()) throw std::invalid_argument("silent: must be switches");
+    for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i)
+      ports_[static_cast<std::size_t>(i)].stamps = false;
+  }
 }
 
 const Speed* Simulation::speed_of(double gbps) {
@@ -207,22 +213,30 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
   unfinished_ = static_cast<std::uint64_t>(
       std::count_if(flows.begin(), flows.end(), [](const FlowStart& each) { return each.after < 0; }));
   transport_->plan(flows_, settings_);
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    const Telemetry telemetry = transport_->of(i).telemetry();
+    flows_[i].telemetry = telemetry;
+    flows_[i].data_overhead = settings_.overhead + telemetry_bytes(telemetry);
+    flows_[i].ack_bytes = settings_.ack_bytes + returned_bytes(telemetry);
+  }
   if (Rounds::wanted(flows)) rounds_ = std::make_unique<Rounds>(flows, lookahead_);
 }
 
 void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
-  const Telemetry telemetry = transport_->telemetry();
-  if (telemetry == Telemetry::fair_rate) make_fair_rates();
-  if (telemetry == Telemetry::header) make_headers();
+  const std::vector<const Transport*> parts = transport_->parts();
+  const auto any = [&](Telemetry what) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto* each) { return each->telemetry() == what; });
+  };
+  if (any(Telemetry::fair_rate)) make_fair_rates();
+  if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
   if (selective) sprayed_.resize(flows.size());
-  around_ =
-      std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(),
-                                                  next_, selective ? &reports_ : nullptr, wiring_.hosts()});
-  hosting_ = std::make_unique<Hosting>(Hosting{
-      flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
-      settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_, nullptr,
-      counts_, base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get()), transport_->hears_answers()});
+  around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack),
+                                                        parts.size() > 1, headers_.get(), next_,
+                                                        selective ? &reports_ : nullptr, wiring_.hosts()});
+  hosting_ = std::make_unique<Hosting>(Hosting{flows_, first_ports_, *transport_, retransmitted_, unfinished_,
+                                               rounds_.get(), progress_, nullptr, counts_, base_rtt_, sprayed_,
+                                               dynamic_cast<Uet*>(transport_.get()), transport_->hears_answers()});
   fill_hosts(flows);
   fill_switches();
 }
@@ -260,19 +274,15 @@ void Simulation::make_fair_rate(Port& port) const {
 
 void Simulation::make_fair_rates() {
   for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i)
-    make_fair_rate(ports_[static_cast<std::size_t>(i)]);
+    if (Port& port = ports_[static_cast<std::size_t>(i)]; port.stamps) make_fair_rate(port);
 }
 
-// Rates and sizes of the header are in packets as it counts them; windows that it leaves open are the model's own.
 void Simulation::make_headers() {
-  const Stamping& stamping = *transport_->header();
-  headers_ = std::make_unique<Headers>(stamping, settings_.seed, flows_.size());
-  for (const Port& port : ports_)
-    headers_->add(Model{}, header_rate(port), static_cast<double>(base_rtt_) / microsecond);
-}
-
-double Simulation::header_rate(const Port& port) const {  // packets/µs
-  return port.speed->gbps() * 125 / transport_->header()->packet_bytes;
+  Stampings stampings;
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) stampings.add(transport_->of(i).header());
+  if (stampings.all.empty()) return;  // nobody has the transport
+  headers_ = std::make_unique<Headers>(std::move(stampings), settings_.seed);
+  for (const Port& port : ports_) headers_->add(port.speed->gbps(), static_cast<double>(base_rtt_) / microsecond);
 }
 
 }  // namespace remy_plus::fabric

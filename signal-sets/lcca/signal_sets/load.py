@@ -12,6 +12,7 @@
 | `dcqcn:increase_us=55`, `dctcp@pred`, `dcqcn@acc:model.json` | on a fabric, where `dctcp` is the fabric's |
 | `policy.json` with its header, `x.dna` | everywhere, if it is no transport |
 | `my_cca.py:Mine:gain=0.5`, `package.module:Mine` | everywhere |
+| `mix:0.25(a.json|dctcp)`: a quarter of the senders has the first | where both do |
 
 `each_of` spells out several at once, as in ``{dctcp,dcqcn}@{red,step:k_bytes=90000}``.
 """
@@ -29,14 +30,14 @@ from typing import Any, Literal, TypeAlias
 
 from lcca.inputs.dependencies import files_named
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.names import ClassName
+from lcca.inputs.names import MIXTURE, ClassName
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of
-from lcca.remy_plus.policies.policy import Policy, seen, with_header
+from lcca.remy_plus.policies.policy import Mixture, Policy, seen, with_header
 from lcca.remy_plus.switches.transports import MARKED, TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header, header_of
@@ -56,6 +57,7 @@ class Runnable:
         policy: what a simulator takes: with its header, if it has one.
         file: what the name stands for: the policy without a header, and where that comes from.
         header: that its packets carry.
+        parts: of a mixture, what its senders run.
         digests: SHA-256 of every file that it depends on, by the file's path: its own, the model of a tuner; of a class
             in Python also of what the file imports.
     """
@@ -65,7 +67,13 @@ class Runnable:
     policy: Policy = field(hash=False)
     file: PolicyFile
     header: Header | None = field(default=None, hash=False)
+    parts: tuple[Runnable, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def alone(self) -> tuple[Runnable, ...]:
+        """Itself, or the parts of a mixture."""
+        return self.parts or (self,)
 
     @property
     def path(self) -> Path | None:
@@ -75,7 +83,11 @@ class Runnable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed in reading a ``.dna`` file, a sentence each."""
-        return () if self.path and self.path.suffix == ".json" else tuple(self.file.provenance.get("notes", ()))
+        own = [
+            () if each.path and each.path.suffix == ".json" else each.file.provenance.get("notes", ())
+            for each in self.alone
+        ]
+        return tuple(dict.fromkeys(note for notes in own for note in notes))
 
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -136,6 +148,8 @@ def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runn
         InputError: no such name or file, a bad one, one that runs elsewhere only, or a header that is unknown or does
             not carry what the policy uses.
     """
+    if mixed := MIXTURE.fullmatch(name):
+        return _mixture(name, place, mixed, charged)
     file = _read(name, place)
     header, policy = None, file.policy
     if file.header is not None:
@@ -146,7 +160,17 @@ def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runn
     elif place == "engine" and isinstance(policy, HandDesigned):
         elsewhere = ", or a fabric scenario" if is_transport(name) else ""
         raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3{elsewhere}")
-    return Runnable(name, place, policy, file, header, files_named(name))
+    return Runnable(name, place, policy, file, header, (), files_named(name))
+
+
+def _mixture(name: str, place: Place, said: re.Match[str], charged: bool) -> Runnable:
+    if not re.fullmatch(r"\d*\.?\d+", said["share"], re.ASCII):
+        raise InputError(f"{name[:60]}: name a share from 0 to 1, as in mix:0.25(a.json|dctcp)")
+    parts = [resolve(said[each], place, charged=charged) for each in ("adopted", "other")]
+    policy = Mixture(parts[0].policy, parts[1].policy, float(said["share"]))
+    if place == "fabric":
+        engine_of(policy, FabricSettings())
+    return Runnable(name, place, policy, PolicyFile(policy), None, tuple(parts), files_named(name))
 
 
 def shared_model(runnables: Iterable[Runnable]) -> Model:
@@ -159,7 +183,7 @@ def shared_model(runnables: Iterable[Runnable]) -> Model:
         InputError: one of them cannot be, or two policies see links over different intervals.
     """
     window, intervals = False, dict[float, str]()
-    for each in runnables:
+    for each in (part for runnable in runnables for part in runnable.alone):
         asked = each.file.provenance
         window |= asked.get("link_window", "rplus" if "imported_from" in asked else "covered") == "rplus"
         if each.header is None and {"link", "link_ewma"}.intersection(seen(each.file.policy)):

@@ -41,7 +41,7 @@ from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Policy, with_header
+from lcca.remy_plus.policies.policy import Mixture, Policy, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.switches.knobs import Knob
@@ -103,6 +103,7 @@ def drawn_network(draws: Draws) -> Network:
         "hosts_per_router": draws.whole(1, 4),
         "reverse_senders": draws.whole(1, 4),
         "one_way": draws.chance(0.5),
+        "stamping": draws.of(1.0, 0.0, draws.number(0.1, 1)) if kind != "dumbbell" else 1.0,
     }
     switched = draws.of("time", "bytes")
     return Network(
@@ -153,6 +154,8 @@ def network_case(case: int) -> str:
     """Run a case and return what became of it; a rule that is broken is an assertion."""
     draws = Draws(1, case)
     network, policy = drawn_network(draws), accepted(drawn_policy, draws)
+    if draws.chance(0.25):
+        policy = Mixture(policy, accepted(drawn_policy, draws), draws.of(0.5, draws.number(0.05, 1)))
     try:
         model = Model(draws.number(0.5, 100), draws.chance(0.3), draws.of(0.0, 0.1, 1.0), draws.of(0.0, 5.0))
         engine = Engine(draws.number(5, 3000), model, jobs=draws.whole(1, 3))
@@ -268,6 +271,8 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "switch": switch,
         **ways,
     }
+    if draws.chance(0.2):
+        content["stamping"] = {"switches": draws.of("tor", "spine", "random"), "share": draws.number(0.1, 1)}
     plain = FabricScenario.model_validate(content)
     return with_events(plain, content, draws) if draws.chance(0.3) else plain
 
@@ -321,6 +326,8 @@ def fabric_case(case: int) -> str:
     """Run a case and return what became of it; a rule that is broken is an assertion."""
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
+    if draws.chance(0.25):
+        policy = beside_another(policy, scenario, draws)
     try:
         engines = {name: engine_of(policy, scenario.settings())}
         seed = draws.whole(0, 2**50)
@@ -333,6 +340,16 @@ def fabric_case(case: int) -> str:
         for key, value in trial.record.items():
             assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), key
     return "ran"
+
+
+def beside_another(policy: Policy, scenario: FabricScenario, draws: Draws) -> Policy:
+    """A mixture with another transport; the policy itself where they do not go together."""
+    try:
+        mixture = Mixture(policy, accepted(drawn_transport, draws)[1], draws.of(0.5, draws.number(0.05, 1)))
+        engine_of(mixture, scenario.settings())
+    except InputError:
+        return policy
+    return mixture
 
 
 def sprays(policy: Policy) -> bool:

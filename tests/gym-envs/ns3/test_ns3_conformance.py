@@ -13,7 +13,7 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import FixedRate, FixedWindow
+from lcca.remy_plus.policies.policy import FixedRate, FixedWindow, Mixture
 from lcca.remy_plus.topology import KINDS, Topology
 
 POLICIES = Path(__file__).parents[3] / "configs" / "policies"
@@ -54,6 +54,16 @@ class TestRecord:
             fast["trial_queue_mean_packets"][0], rel=0.05, abs=0.1
         )
         assert real["trial_rtt_p99_us"][0] == pytest.approx(fast["trial_rtt_p99_us"][0], rel=0.02)
+
+    @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+    def test_two_senders_with_two_policies_are_the_same(self, share):
+        two, mixture = replace(NETWORK, senders=2), Mixture(FixedWindow(90), FixedWindow(30), share)
+        real, fast = both(mixture, two)
+        received = real["sender_delivered"], fast["sender_delivered"]
+        np.testing.assert_allclose(*received, rtol=5e-3)
+        if share in (0, 1):
+            alone, _ = both(FixedWindow(90 if share else 30), two)
+            assert all(np.array_equal(real[name], alone[name]) for name in ("flow_delivered", "flow_delay_sum_us"))
 
     def test_random_loss_takes_the_same_packets(self):
         lossy = replace(NETWORK, loss=0.01)

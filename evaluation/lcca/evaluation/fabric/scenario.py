@@ -25,7 +25,7 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
-from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 ROUNDING = 1e-9
@@ -87,6 +87,18 @@ class Mix(Model):
 Workload = Annotated[Poisson | Incast | AllToAll | Permutation | Trace | Mix, Field(discriminator="kind")]
 
 
+class DeploymentModel(Model):
+    """Which switches write stamps, headers and rates into packets; the others leave them as they are. All mark.
+
+    Attributes:
+        switches: those with hosts (tor), those without (spine), or any (random).
+        share: of these, drawn for each trial.
+    """
+
+    switches: Literal["tor", "spine", "random"]
+    share: float = Field(default=1, ge=0, le=1)
+
+
 class FabricScenario(Model):
     """What a trial on a fabric is, but for its transport and seed.
 
@@ -103,6 +115,7 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
+        stamping: which switches write into packets; all of them if left out.
         spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow
             has one way; each transport's own if left out.
         entropies: how many there are, a power of two.
@@ -130,6 +143,7 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
+    stamping: DeploymentModel | None = None
     spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
     entropies: int = Field(default=64, ge=1, le=256)
     adaptive: bool = False
@@ -142,6 +156,7 @@ class FabricScenario(Model):
     def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out events and ways of packets where there are none of their own."""
         others = set() if self.events else {"events", "convergence_us"}
+        others |= {"stamping"} if self.stamping is None else set()
         others |= {key for key in _WAYS if getattr(self, key) == type(self).model_fields[key].default}
         return {key: value for key, value in content(self).items() if key not in others}
 
@@ -270,7 +285,8 @@ class FabricScenario(Model):
     def settings(self) -> FabricSettings:
         """Return the engine's settings."""
         packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
-        return settings(self.preset, **packets, **self.switch.settings(), **self._ways())
+        writing = {} if self.stamping is None else {"stamping": Deployment(self.stamping.switches, self.stamping.share)}
+        return settings(self.preset, **packets, **self.switch.settings(), **self._ways(), **writing)
 
     def _ways(self) -> dict[str, Any]:
         """Return the settings of ways that this scenario has of its own."""

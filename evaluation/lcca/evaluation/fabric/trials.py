@@ -25,7 +25,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import require_fluid, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.settings import FABRIC
-from lcca.remy_plus.policies.policy import WithHeader
+from lcca.remy_plus.policies.policy import pieces
 from lcca.remy_plus.policies.python_control import PythonControl
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class FabricTrial:
         record: what the engine found.
         watched: flows by their id whose rates were sampled.
         warmup_ns: flows that start before do not count.
+        hosts_of: (hosts,) whose flows count; all if left out.
     """
 
     policy: str
@@ -57,6 +58,7 @@ class FabricTrial:
     record: FabricRecord
     watched: Sequence[int] = ()
     warmup_ns: float = 0.0
+    hosts_of: NDArray[np.bool_] | None = None
 
     @property
     def watched_at(self) -> list[int]:
@@ -77,7 +79,8 @@ class FabricTrial:
     def started(self) -> NDArray[np.int64]:
         """Positions of the flows that started, after the warm-up."""
         start = self.record["flow_start_ns"]
-        return np.flatnonzero((start >= self.warmup_ns) & (start <= self.record["end_ns"]))
+        count = (start >= self.warmup_ns) & (start <= self.record["end_ns"])
+        return np.flatnonzero(count if self.hosts_of is None else count & self.hosts_of[self.flows.src])
 
     @property
     def start_ns(self) -> NDArray[np.float64]:
@@ -190,8 +193,7 @@ def run_fabric_trials(
 
 def _in_python(engine: FabricEngine) -> bool:
     """Tell whether Python's lock would make threads of these trials wait."""
-    policy = engine.transport
-    return isinstance(policy.policy if isinstance(policy, WithHeader) else policy, PythonControl)
+    return any(isinstance(each, PythonControl) for each in pieces(engine.transport))
 
 
 def run_fabric_trial(

@@ -38,7 +38,7 @@ def run_trials(
     """
     delays, flows = keep_delays or "delays" in utility.keeps, "flows" in utility.keeps
     keep = {"keep_delays": delays, "keep_flows": flows} | ({"keep_phases": True} if keep_phases else {})
-    record, identity = _run(engine, policies, networks, seeds, **keep)
+    record, identity = run_record(engine, policies, networks, seeds, **keep)
     errors = record.errors
     identity = identity.assign(
         simulator=engine.name,
@@ -55,10 +55,13 @@ def run_trials(
     return pd.concat([identity, measured, drawn], axis=1)
 
 
-def _run(
+def run_record(
     engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int], **keep: bool
 ) -> tuple[Record, pd.DataFrame]:
-    """Run every policy on every network with every seed; return the record, and what each trial is."""
+    """Run every policy on every network with every seed; return the record, and what each trial is, (trials,) rows.
+
+    Columns of the latter: policy, network, seed; policy by policy.
+    """
     listed = NetworkList(networks)
     policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
@@ -101,7 +104,7 @@ def run_flows(
     hops), completed, and what flows are measured by (`lcca.evaluation.trials.metrics.FLOWS`): fct_us from the start to
     the last packet's arrival, slowdown, their ratio. All policies meet the same flows.
     """
-    record, identity = _run(engine, policies, networks, seeds, keep_flows=True)
+    record, identity = run_record(engine, policies, networks, seeds, keep_flows=True)
     times = flow_times(record)
     flows = identity.iloc[times.trial].reset_index(drop=True)
     return flows.assign(

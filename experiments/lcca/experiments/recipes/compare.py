@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -17,6 +17,7 @@ from lcca.evaluation.trials.source import keeping_phases
 from lcca.experiments.defaults import COMPARED
 from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet, require_options
+from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
@@ -33,6 +34,7 @@ def compare(
     b: str,
     on: On,
     *,
+    shares: Sequence[float] = (),
     trials: int | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -45,6 +47,7 @@ def compare(
         a: the baseline: a hand-designed congestion control, a file of a policy, a class in Python, a transport.
         b: the candidate, likewise.
         on: where they meet; see `lcca.experiments.places`.
+        shares: of senders that adopt `b` beside `a`, if that is the question; see `lcca.experiments.recipes.adopt`.
         trials: of each at most.
         out: folder that keeps every trial.
         resume: whether to go on with the run that is there.
@@ -54,7 +57,8 @@ def compare(
     Raises:
         InputError: something cannot be read or run, or the folder is not free.
     """
-    return comparing(a, b, on, trials=trials, **wanted).run(out, resume=resume, quiet=quiet)
+    adopts = adopting(a, b, on, shares=shares, trials=trials, **wanted) if shares else None
+    return (adopts or comparing(a, b, on, trials=trials, **wanted)).run(out, resume=resume, quiet=quiet)
 
 
 def comparing(

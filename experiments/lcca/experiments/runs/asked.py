@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks
 from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, STRESS, Kind
+from lcca.experiments.runs.kinds import ADOPT, AGREE, COMPARE, EVALUATE, RANK, STRESS, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 
@@ -96,7 +96,13 @@ class StressAsked(Asked):
     run_kind: ClassVar[Kind] = STRESS
 
 
+class AdoptAsked(Asked):
+    """What `lcca compare --share` was asked for."""
+
+    run_kind: ClassVar[Kind] = ADOPT
+
+
 ASKED: dict[str, type[Asked]] = {
-    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked, StressAsked)
+    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked, StressAsked, AdoptAsked)
 }
 """By command."""

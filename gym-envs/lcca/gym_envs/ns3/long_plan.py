@@ -21,6 +21,7 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.policy import Mixture
 from lcca.remy_plus.policies.python_control import in_real_time
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import marking
@@ -119,6 +120,8 @@ def _control(policy: Driver, trial: LongTrial) -> tuple[Any, ...]:
     compiled = policy if isinstance(policy, tuple) else Ns3(jobs=1).compile(in_real_time(policy, _TIME_SCALE))
     if isinstance(compiled, HandDesigned):
         return "stock", control(_checked(compiled, trial.link), _as_network(trial))
+    if isinstance(compiled, Mixture):
+        raise InputError("long flows: one sender has one policy; name no mixture")
     if compiled[0] == "with-header":
         raise InputError("long flows: packets have no headers of their own; leave the policy's header out")
     return compiled

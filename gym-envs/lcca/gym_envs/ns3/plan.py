@@ -134,6 +134,7 @@ def trial_plan(
     if network.rtt <= 0:
         raise InputError(f"network {network.id}: rtt must be > 0 µs in ns-3")
     topology = network.topology
+    require(topology.stamping == 1, f"network {network.id}: in ns-3 all links write: leave topology.stamping out")
     laid = layout(network, topology)
     return {
         "network": network_part(network, compile_workload(network)),

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,7 +25,7 @@ from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, chosen, compile_policy
 from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns, Record
 
 MISSING = (
@@ -32,7 +33,7 @@ MISSING = (
     "pip install --no-deps ns3==3.44.post0 && pip install ./gym-envs/ns3"
 )
 
-Compiled: TypeAlias = tuple[Any, ...] | HandDesigned
+Compiled: TypeAlias = tuple[Any, ...] | HandDesigned | Mixture
 
 UNUSED = ("fixed-window", 1.0)  # stands in a plan until a hand-designed control takes its place
 
@@ -143,13 +144,20 @@ class Ns3:
     def compile(self, policy: Policy) -> Compiled:
         """Return a policy as plain values; the ns-3 module builds the engine's own C++ policy from them.
 
-        Hand-designed congestion controls stay as they are: what ns-3 runs for them depends on the network too. Bytes of
-        headers are charged on packets of ns-3's size, whatever they were for the engine.
+        Hand-designed congestion controls stay as they are: what ns-3 runs for them depends on the network too; so do
+        mixtures. Bytes of headers are charged on packets of ns-3's size, whatever they were for the engine.
 
         Raises:
             InputError: the options set the bytes of a header that says them itself, ns-3 has no such class or
-                attribute, or a signal of the policy is a formula.
+                attribute, or a signal of the policy is a formula; or a mixture has a header, which all packets here
+                would carry.
         """
+        if isinstance(policy, Mixture):
+            headed = any(isinstance(each, WithHeader) for each in policy.parts)
+            require(not headed, "mix: in ns-3 all packets of a trial have the same header: mix policies that have none")
+            for each in policy.parts:
+                self.compile(each)
+            return policy
         if isinstance(policy, WithHeader):
             policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
         if isinstance(policy, HandDesigned):
@@ -200,9 +208,27 @@ class Ns3:
 
     def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
         """Return the plan of one trial (see `trial_plan`)."""
+        if isinstance(policy, Mixture):
+            return self._mixed(policy, network, seed, delays)
         plain = UNUSED if isinstance(policy, HandDesigned) else policy
         plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
         return with_hand_designed(plan, policy, network) if isinstance(policy, HandDesigned) else plan
+
+    def _mixed(self, policy: Mixture, network: Network, seed: int, delays: bool) -> dict[str, Any]:
+        """Return the plan of a trial in which each route has its sender's control.
+
+        Options of hand-designed controls hold for all senders, and a queue that marks is there if one of them asks.
+        """
+        adopted, other = (self.plan(self.compile(each), network, seed, delays) for each in policy.parts)
+        if all(isinstance(each, HandDesigned) for each in policy.parts):
+            differ = [name for name, value in adopted["options"].items() if other["options"][name] != value]
+            require(not differ, f"mix: in ns-3 both need the same {', '.join(differ)}")
+        options = (adopted if isinstance(policy.adopted, HandDesigned) else other)["options"]
+        queue = adopted if adopted["queue"] != self.options.queue else other
+        ends = (0, network.senders, len(adopted["routes"]))
+        adopts = [each for e in pairwise(ends) for each in chosen(seed, network.id, "adoption", *e, policy.share)]
+        policies = [(adopted if each else other)["policy"] for each in adopts]
+        return queue | {"policy": policies[0], "policies": policies, "options": options}
 
 
 def _blank(senders: int, reason: str) -> dict[str, Any]:

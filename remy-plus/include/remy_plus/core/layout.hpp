@@ -10,9 +10,10 @@ namespace remy_plus {
 
 // One direction of a wire with the output queue before it.
 struct Link {
-  double rate;    // packets/µs
-  double delay;   // µs, propagation
-  double buffer;  // packets waiting, the one in service excluded
+  double rate;         // packets/µs
+  double delay;        // µs, propagation
+  double buffer;       // packets waiting, the one in service excluded
+  bool stamps = true;  // its port writes into what packets carry
 };
 
 // The way of one sender's packets and their acknowledgements: entries begin to turn − 1 of Layout::hops lead to the

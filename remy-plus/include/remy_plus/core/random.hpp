@@ -22,7 +22,9 @@ enum class Component : std::uint64_t {
   sampling = 10,    // which packets a switch of a fabric counts
   stamp_loss = 11,  // which packets a hop does not write to
   estimation = 12,  // errors of what hops write
-  flow_hash = 13    // where a hop's map has its flows
+  flow_hash = 13,   // where a hop's map has its flows
+  adoption = 14,    // which senders have the first of two policies
+  deployment = 15   // which links and switches write into headers
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

@@ -23,6 +23,9 @@ struct FlowStart {
   Time off = 0;
 };
 
+// What data packets carry for their sender, and ACKs bring back.
+enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate, header };
+
 struct Flow {
   std::uint64_t size = 0;  // bytes
   Time start = 0;          // never: not known yet
@@ -32,6 +35,8 @@ struct Flow {
   int switches = 0;           // that its data passes
   Time base_rtt = 0;          // of its own way: a full frame and an ACK that wait nowhere
   std::uint8_t priority = 0;  // class of traffic
+  Telemetry telemetry = Telemetry::none;
+  int data_overhead = 0, ack_bytes = 0;  // of a packet, telemetry included, headers apart
 
   // The sender.
   std::uint32_t next = 0;       // packet to send

@@ -13,8 +13,8 @@ namespace remy_plus::fabric {
 
 class Headers {
  public:
-  Headers(const Stamping& stamping, std::uint64_t seed, std::size_t flows)
-      : stamping_(stamping), seed_(seed), readers_(flows, Reader(stamping)), reflectors_(flows) {}
+  // `stampings` has an entry per flow.
+  Headers(Stampings stampings, std::uint64_t seed);
 
   // --- hosts
 
@@ -31,15 +31,16 @@ class Headers {
 
   // --- ports
 
-  // The hop of the port of the next index.
-  void add(const Model& model, double rate, double rtt) {
-    hops_.emplace_back(stamping_, model, rate, rtt, true, hops_.size());
-  }
+  // The hops of the port of the next index, one for each header. Rates and sizes are in packets as a header counts
+  // them; windows that it leaves open are the model's own.
+  void add(double gbps, double rtt);
   // The link of a port has another rate from now on.
-  void change(std::size_t index, const Model& model, double rate) { hops_[index] = hops_[index].at_rate(model, rate); }
+  void change(std::size_t index, double gbps);
   // Bytes of a packet that has come to a port, with what the port's hop adds.
-  std::uint16_t grown(const Packet& packet) const;
-  void note_mark(const Packet& packet, bool marked) { pool_[packet.extra].marked = marked; }
+  std::uint16_t grown(const Packet& packet, const Port& port) const;
+  void note_mark(const Packet& packet, bool marked) {
+    if (has(packet)) pool_[packet.extra].marked = marked;
+  }
   // The packet is put into the port's queue, or sent at once.
   void join(const Packet& packet, const Port& port, std::size_t index);
   // It leaves: what waits behind it is in the port's queue.
@@ -54,23 +55,31 @@ class Headers {
 
   static std::uint16_t sum(std::uint16_t bytes, int more) { return static_cast<std::uint16_t>(bytes + more); }
   remy_plus::Draws draws(std::uint32_t flow, std::uint32_t packet) const { return {seed_, 0, flow, packet}; }
-  std::uint64_t* words(std::uint64_t number) { return words_.data() + number * stamping_.words; }
+  std::uint64_t* words(std::uint64_t number) { return words_.data() + number * width_; }
+  static double rate(const Stamping& stamping, double gbps) { return gbps * 125 / stamping.packet_bytes; }
 
+  const Stamping& stamping(const Packet& packet) const { return *stampings_.of(packet.flow); }
+  bool has(const Packet& packet) const { return !(packet.flags & bare) && stampings_.of(packet.flow); }
   // Whether hops write into it; they measure all packets.
-  bool written(const Packet& packet) const {
-    return !(packet.flags & bare) && pool_[packet.extra].carried.there &&
-           (packet.kind == Kind::data || stamping_.two_way);
+  bool written(const Packet& packet, const Port& port) const {
+    return port.stamps && has(packet) && pool_[packet.extra].carried.there &&
+           (packet.kind == Kind::data || stamping(packet).two_way);
   }
-  Carried* carried(const Packet& packet) { return written(packet) ? &pool_[packet.extra].carried : nullptr; }
+  // What a hop of a header writes into.
+  Carried* carried(const Packet& packet, const Port& port, const Hop& hop) {
+    const bool own = written(packet, port) && &hop.stamping() == &stamping(packet);
+    return own ? &pool_[packet.extra].carried : nullptr;
+  }
   // Of the header, after so many more hops.
   int bytes(const Packet& packet, std::uint32_t more) const;
-  Moment moment(const Packet& packet, Time start, const Port& port) const;
+  Moment moment(const Packet& packet, Time start, const Port& port, const Stamping& stamping) const;
 
-  const Stamping& stamping_;
+  Stampings stampings_;
   std::uint64_t seed_;
+  std::size_t width_ = 0;  // words of a packet, of the widest header
   Pool<Header> pool_;
   std::vector<std::uint64_t> words_;   // of all in the pool
-  std::vector<Hop> hops_;              // per port
+  std::vector<Hop> hops_;              // (ports, headers)
   std::vector<Reader> readers_;        // per flow
   std::vector<Reflector> reflectors_;  // per flow
 };

@@ -29,8 +29,6 @@ struct Hosting {
   std::vector<Flow>& flows;
   std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
   Transport& transport;
-  Telemetry telemetry;
-  int data_overhead, ack_bytes;  // telemetry included, headers apart
   std::uint64_t& retransmitted;  // packets
   std::uint64_t& unfinished;     // flows
   Rounds* rounds;                // that wait for one another; null: none
@@ -44,7 +42,7 @@ struct Hosting {
 
   // Of a data packet on the wire, headers apart.
   std::int64_t bytes_of(const Flow& flow, std::uint32_t packet) const {
-    return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) + data_overhead;
+    return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) + flow.data_overhead;
   }
 
   // Credit that satisfied flows may have beyond what they want.
@@ -101,13 +99,13 @@ class Starts {
 // What a data packet that is sent now carries: Packet::extra.
 inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, const Port& port,
                                   const Surroundings& around, const Hosting& hosting) {
-  if (hosting.telemetry == Telemetry::fair_rate) return fair_request(flow, packet.number, now, port.speed->gbps());
-  if (around.headers) [[unlikely]] {
+  if (flow.telemetry == Telemetry::fair_rate) return fair_request(flow, packet.number, now, port.speed->gbps());
+  if (flow.telemetry == Telemetry::header) [[unlikely]] {
     Told told = hosting.transport.told(packet.flow);
     told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
     return around.headers->depart(packet.flow, packet.number, now, told);
   }
-  if (hosting.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
+  if (flow.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
   const std::uint64_t number = around.stacks.take();
   Stack& stack = around.stacks[number];
   stack.count = stack.way = 0;

@@ -63,6 +63,7 @@ struct Port : Lane {
 
   AnyMarker marker;
   bool marks = true;
+  bool stamps = true;                   // writes stamps, headers and rates into packets
   Draws draws;                          // the marker's
   std::uint64_t arrived = 0, sent = 0;  // bytes, as stamps count
   std::optional<FairRate> fair_rate;    // RCP's; in bytes and µs

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/units.hpp"
@@ -64,6 +65,8 @@ struct Settings {
   Time retransmit_after = 0;   // ps without progress, selective: since a packet was sent; 0: never
   Time nack_gap = 500 * microsecond;
   Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
+
+  std::vector<int> silent;  // switches that write no stamps, headers and rates into packets; they mark
 
   std::uint64_t seed = 1;
   Time base_rtt = 0;        // that transports go by; 0: the largest of all pairs of hosts

@@ -129,7 +129,6 @@ class Simulation {
   void make_fair_rate(Port& port) const;
   void make_fair_rates();
   void make_headers();
-  double header_rate(const Port& port) const;
   Time longest_rtt(const Routes& routes) const;
   Time plain_ideal(const Flow& flow, const Ways& ways) const;
   // With so many bytes around a payload, and in an ACK.

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/headers.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/settings.hpp"
@@ -13,19 +14,26 @@ namespace remy_plus::fabric {
 struct Surroundings {
   const Settings& settings;
   Stacks& stacks;
+  const std::vector<Flow>& flows;
   bool stamps;              // packets carry stacks
+  bool mixed;               // some packets do, or some have a header, and some do not
   Headers* headers;         // packets carry these; null: none
   std::vector<Time>& next;  // (nodes,) when something comes to do
   Reports* reports;         // of ACKs, Packet::number says which; null: ACKs have none
   int hosts;                // nodes before this one
+
+  // Whether a packet with telemetry has this kind of it.
+  bool stacked(const Packet& packet) const { return stamps && (!mixed || has(packet, Telemetry::stack)); }
+  bool headed(const Packet& packet) const { return headers && (!mixed || has(packet, Telemetry::header)); }
+  bool has(const Packet& packet, Telemetry what) const { return flows[packet.flow].telemetry == what; }
 
   // A packet is no more.
   void discard(const Packet& packet) const {
     if (reports && packet.kind == Kind::ack) [[unlikely]]
       reports->give_back(packet.number);
     if (packet.flags & bare) return;
-    if (stamps) stacks.give_back(packet.extra);
-    if (headers) [[unlikely]]
+    if (stacked(packet)) stacks.give_back(packet.extra);
+    if (headed(packet)) [[unlikely]]
       headers->give_back(packet.extra);
   }
 };

@@ -16,9 +16,6 @@
 
 namespace remy_plus::fabric {
 
-// What data packets carry for it, and their ACKs bring back.
-enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate, header };
-
 inline constexpr int most_telemetry = 42;  // bytes
 
 // In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number. A header's own bytes
@@ -123,6 +120,9 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
+  // The transport of a flow, and all that there are: itself, unless hosts have several. Known after plan().
+  virtual const Transport& of(std::uint32_t) const { return *this; }
+  virtual std::vector<const Transport*> parts() const { return {this}; }
   // All flows of the run, before it begins: what they are, and at which rate their hosts' links carry them.
   virtual void plan(const std::vector<Flow>&, const Settings&) {}
   // Of selective hosts: since a packet was sent, until it is sent again; 0: as the settings say.
@@ -154,13 +154,22 @@ class Transport {
 
 // The most bytes of telemetry on any way, its header's included: of a data packet, and of an ACK beyond what all have.
 inline int sent_telemetry(const Transport& transport) {
-  const Stamping* header = transport.header();
-  return telemetry_bytes(transport.telemetry()) + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0);
+  int found = 0;
+  for (const Transport* part : transport.parts()) {
+    const Stamping* header = part->header();
+    found = std::max(found,
+                     telemetry_bytes(part->telemetry()) + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0));
+  }
+  return found;
 }
 inline int returned_telemetry(const Transport& transport) {
-  const Stamping* header = transport.header();
-  return returned_bytes(transport.telemetry()) +
-         (header ? most_bytes(header->reflected_bytes, 2 * (most_hops - 1)) : 0);
+  int found = 0;
+  for (const Transport* part : transport.parts()) {
+    const Stamping* header = part->header();
+    found = std::max(found, returned_bytes(part->telemetry()) +
+                                (header ? most_bytes(header->reflected_bytes, 2 * (most_hops - 1)) : 0));
+  }
+  return found;
 }
 
 }  // namespace remy_plus::fabric

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "remy_plus/core/layout.hpp"
@@ -38,12 +36,18 @@ struct Load {
 
 // The headers of the packets under way, by their numbers. A port without headers has none of this.
 struct Headers {
-  const Stamping* stamping = nullptr;
+  Stampings stampings;
+  bool plain = false;     // some sender is told of queues and links without bytes
+  std::size_t width = 0;  // words of a packet, of the widest header
   std::uint64_t seed = 0, network = 0;
   std::vector<Carried> carried;
   std::vector<std::uint64_t> words;
 
-  std::uint64_t* of(std::uint32_t packet) { return words.data() + packet * stamping->words; }
+  std::uint64_t* of(std::uint32_t packet) { return words.data() + packet * width; }
+  void resize(std::size_t packets) {
+    carried.resize(packets);
+    words.resize(packets * width);
+  }
 };
 
 // With `headers`, hops stamp what packets carry, and packets have sizes of their own.
@@ -78,11 +82,12 @@ class BasicPathPort {
         buffer_(link.buffer),
         mask_(ring.size() - 1) {}
 
-  void stamp(Headers& found, Hop hop) {
+  // `hops`: one for each header that there is.
+  void stamp(Headers& found, std::vector<Hop> hops) {
     headers_ = &found;
-    hop_.emplace(std::move(hop));
+    hops_ = std::move(hops);
   }
-  Hop& hop() { return *hop_; }
+  std::vector<Hop>& hops() { return hops_; }
 
   // Packets of a train on links of one rate arrive at the very end of a service, but for rounding: what arrives so
   // little early finds the service ended.
@@ -110,7 +115,7 @@ class BasicPathPort {
       put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0, kind == Kind::data}, busy);
     else
       slot(tail_++) = {start, free_at_ + delay_, packet, collect};
-    if (headers && !headers_->stamping->plain) return true;  // its fields have meters of their own
+    if (headers && !headers_->plain) return true;  // its fields have meters of their own
     const std::uint64_t weight = headers ? weight_of(size) : weight_[k];
     if (collect)
       stamp_link((*packets_)[packet], meter_.count(start, weight));
@@ -186,7 +191,10 @@ class BasicPathPort {
     entry.until = accepted_bytes_;
     slot(tail_++) = entry;
     Carried* carried = carrying(entry);
-    hop_->enqueue(moment, draws(entry), carried, carried ? headers_->of(entry.packet) : nullptr);
+    for (Hop& hop : hops_) {
+      Carried* own = writes(hop, entry) ? carried : nullptr;
+      hop.enqueue(moment, draws(entry), own, own ? headers_->of(entry.packet) : nullptr);
+    }
     (void)now;
   }
 
@@ -195,7 +203,15 @@ class BasicPathPort {
     moment.queue_packets = behind;
     moment.queue_bytes = static_cast<double>(accepted_bytes_ - entry.until);
     Carried* carried = carrying(entry);
-    hop_->dequeue(moment, draws(entry), carried, carried ? headers_->of(entry.packet) : nullptr);
+    for (Hop& hop : hops_) {
+      Carried* own = writes(hop, entry) ? carried : nullptr;
+      hop.dequeue(moment, draws(entry), own, own ? headers_->of(entry.packet) : nullptr);
+    }
+  }
+
+  // Hops measure all packets, and write into those that carry their header.
+  bool writes(const Hop& hop, const Stamped& entry) const {
+    return headers_->stampings.of((*packets_)[entry.packet].sender) == &hop.stamping();
   }
 
   Moment moment_of(const Stamped& entry) const {
@@ -229,7 +245,7 @@ class BasicPathPort {
   std::vector<Entry>* ring_;
   std::vector<PathPacket>* packets_;
   Headers* headers_ = nullptr;
-  std::conditional_t<headers, std::optional<Hop>, std::monostate> hop_;
+  std::vector<Hop> hops_;
   std::uint64_t accepted_bytes_ = 0;
   BasicLinkMeter<std::uint64_t, unit_> meter_;
   double rate_;

@@ -38,9 +38,9 @@ class BasicPaths {
   using Clocks = PathClocks;
   using Space = BasicPathSpace<headers>;
 
-  BasicPaths(const Network& network, const Model& model, Space& space, const Stamping* stamping = nullptr,
+  BasicPaths(const Network& network, const Model& model, Space& space, const Stampings& stampings = {},
              std::uint64_t seed = 0)
-      : layout_(*network.layout), space_(space), due_(space.due), stamping_(stamping), rtt_(network.rtt) {
+      : layout_(*network.layout), space_(space), due_(space.due), rtt_(network.rtt) {
     const std::size_t links = layout_.links.size();
     space.ports.clear();
     space.ports.reserve(links);
@@ -51,7 +51,7 @@ class BasicPaths {
     space.free.clear();
     for (std::size_t i = space.packets.size(); i-- > 0;) space.free.push_back(static_cast<std::uint32_t>(i));
     due_.reset(links);
-    if constexpr (headers) prepare(network, model, seed);
+    if constexpr (headers) prepare(network, model, stampings, seed);
   }
 
   // A sender offers a packet to the first link of its way.
@@ -100,7 +100,8 @@ class BasicPaths {
   // The packet of the latest step. The reference is valid until the next offer().
   const PathPacket& deliver() const { return space_.packets[latest_]; }
 
-  double spare(const PathPacket& packet) const { return packet.spare; }
+  // 0 where no port has said it.
+  double spare(const PathPacket& packet) const { return packet.spare == never ? 0 : packet.spare; }
   // Without a way back, half of the propagation is taken for it, as Port does.
   double one_way_delay(const PathPacket& packet, double) const {
     return packet.arrives - packet.sent - (returns_ ? 0 : rtt_ / 2);
@@ -112,20 +113,27 @@ class BasicPaths {
 
   // A sender's flow begins or ends: hops count their flows.
   void join(std::size_t sender) {
-    for (const std::uint32_t link : layout_.forward(sender)) space_.ports[link].hop().join();
+    for (const std::uint32_t link : layout_.forward(sender))
+      for (Hop& hop : space_.ports[link].hops()) hop.join();
   }
   void leave(std::size_t sender) {
-    for (const std::uint32_t link : layout_.forward(sender)) space_.ports[link].hop().leave();
+    for (const std::uint32_t link : layout_.forward(sender))
+      for (Hop& hop : space_.ports[link].hops()) hop.leave();
   }
 
   // What the next packet says of its sender, and whether some hop asks.
-  bool asks() { return space_.ports.front().hop().asks(); }
+  bool asks() {
+    const auto& hops = space_.ports.front().hops();
+    return std::any_of(hops.begin(), hops.end(), [](const Hop& hop) { return hop.asks(); });
+  }
   void tell(const Told& told) { told_ = told; }
 
+  // Whether the sender of the packet that came home is told of queues and links without bytes.
   bool plain() const
     requires headers
   {
-    return stamping_->plain;
+    const Stamping* own = stamping(space_.packets[latest_].sender);
+    return !own || own->plain;
   }
   // What the header of the packet that came home brings its sender.
   const Seen& look(const PathPacket& packet)
@@ -167,52 +175,76 @@ class BasicPaths {
 
   bool accept(BasicPathPort<headers>& port, double now, double settled, bool link_moved, std::uint32_t at, Kind kind) {
     bool collect = kind == Kind::data || !layout_.one_way;
+    if constexpr (headers)
+      if (const Stamping* own = stamping(space_.packets[at].sender); own && !own->two_way) collect = kind == Kind::data;
+    collect &= layout_.links[layout_.hops[space_.packets[at].hop]].stamps;
     if constexpr (!headers) return port.accept(now, settled, link_moved, at, kind, collect);
-    if (!stamping_->two_way) collect = kind == Kind::data;
     return port.accept(now, settled, link_moved, at, kind, collect, load(at, kind, collect));
   }
 
   // --- headers
 
-  void prepare(const Network& network, const Model& model, std::uint64_t seed) {
-    space_.stamps.stamping = stamping_;
-    space_.stamps.seed = seed;
-    space_.stamps.network = network.id;
-    space_.stamps.carried.resize(space_.packets.size());
-    space_.stamps.words.resize(space_.packets.size() * stamping_->words);
-    for (std::size_t i = 0; i < layout_.links.size(); ++i) {
-      const double rate = layout_.links[i].rate;
-      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, network.rtt, false, i));
+  void prepare(const Network& network, const Model& model, const Stampings& stampings, std::uint64_t seed) {
+    Headers& stamps = space_.stamps;
+    const Stamping& first = *stampings.all.front();
+    stamps.stampings = stampings;
+    stamps.plain = false;
+    stamps.width = 0;
+    for (const Stamping* each : stampings.all) {
+      if (each->packet_bytes != first.packet_bytes)
+        throw std::invalid_argument("headers " + first.name + " and " + each->name + ": packets differ in bytes");
+      stamps.width = std::max(stamps.width, each->words);
     }
-    readers_.assign(layout_.routes.size(), Reader(*stamping_));
+    stamps.seed = seed;
+    stamps.network = network.id;
+    stamps.resize(space_.packets.size());
+    for (std::size_t i = 0; i < layout_.links.size(); ++i) {
+      std::vector<Hop> hops;
+      for (const Stamping* each : stampings.all)
+        hops.emplace_back(*each, model, layout_.links[i].rate, network.rtt, false, i);
+      space_.ports[i].stamp(stamps, std::move(hops));
+    }
+    readers_.clear();
+    for (std::size_t sender = 0; sender < layout_.routes.size(); ++sender) {
+      const Stamping* own = stamping(sender);
+      stamps.plain |= !own || own->plain;
+      readers_.emplace_back(own ? *own : first);
+    }
     reflectors_.assign(layout_.routes.size(), Reflector());
     ack_size_ = model.ack_size;
-    ack_bytes_ = static_cast<std::uint64_t>(std::llround(model.ack_size * stamping_->packet_bytes));
+    packet_bytes_ = first.packet_bytes;
+    ack_bytes_ = static_cast<std::uint64_t>(std::llround(model.ack_size * packet_bytes_));
     for (const Route& route : layout_.routes) returns_ |= route.turn < route.end;
   }
+
+  const Stamping* stamping(std::size_t sender) const { return space_.stamps.stampings.of(sender); }
 
   void write_header(std::uint32_t at) {
     const PathPacket& packet = space_.packets[at];
     Carried& carried = space_.stamps.carried[at];
-    carried = departure(*stamping_, {space_.stamps.seed, space_.stamps.network, packet.sender, packet.sequence},
+    carried = {};
+    const Stamping* own = stamping(packet.sender);
+    if (!own) return;
+    carried = departure(*own, {space_.stamps.seed, space_.stamps.network, packet.sender, packet.sequence},
                         space_.stamps.of(at));
     carried.told = told_;
   }
 
   void reflect(double now, std::uint16_t sender) {
     Carried& carried = space_.stamps.carried[latest_];
-    carried.shown = carried.there && reflectors_[sender].reflects(*stamping_, now);
+    carried.shown = carried.there && reflectors_[sender].reflects(*stamping(sender), now);
   }
 
   // A data packet grows as hops add their records before they send it on; so does a reflected header.
   Load load(std::uint32_t at, Kind kind, bool collect) const {
     const Carried& carried = space_.stamps.carried[at];
-    const double unit = stamping_->packet_bytes;
+    const Stamping* own = stamping(space_.packets[at].sender);
+    const double unit = packet_bytes_;
     if (kind == Kind::data) {
-      const std::uint32_t more = carried.there ? Stamping::bytes(stamping_->sent_bytes, carried.hops + 1) : 0;
-      return {1 + more / unit, stamping_->packet_bytes + more};
+      const std::uint32_t more = carried.there ? Stamping::bytes(own->sent_bytes, carried.hops + collect) : 0;
+      return {1 + more / unit, packet_bytes_ + more};
     }
-    const std::uint32_t more = carried.shown ? Stamping::bytes(stamping_->reflected_bytes, carried.hops + collect) : 0;
+    const std::uint32_t more = carried.shown ? Stamping::bytes(own->reflected_bytes, carried.hops + collect) : 0;
     return {ack_size_ + more / unit, ack_bytes_ + more};
   }
 
@@ -232,10 +264,7 @@ class BasicPaths {
           "over 16 million packets are under way: give the network a finite buffer, or the policy a lower rate");
     space_.packets.resize(had == 0 ? 256 : 2 * had);
     for (std::size_t i = space_.packets.size(); i-- > had;) release(static_cast<std::uint32_t>(i));
-    if constexpr (headers) {
-      space_.stamps.carried.resize(space_.packets.size());
-      space_.stamps.words.resize(space_.packets.size() * stamping_->words);
-    }
+    if constexpr (headers) space_.stamps.resize(space_.packets.size());
   }
 
   const Layout& layout_;
@@ -243,11 +272,11 @@ class BasicPaths {
   Earliest& due_;
   std::uint32_t latest_ = 0;
   std::uint64_t passed_ = 0;  // steps that did not bring a packet home
-  const Stamping* stamping_;
   double rtt_;
   Told told_;
   bool returns_ = !headers;  // whether acknowledgements cross links
   double ack_size_ = 0;
+  std::uint32_t packet_bytes_ = 0;
   std::uint64_t ack_bytes_ = 0;
   std::vector<Reader> readers_;        // per sender
   std::vector<Reflector> reflectors_;  // per sender's receiver

@@ -38,7 +38,7 @@ template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
   Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
-             Workspace& space, Observer& observer, const Stamping* stamping = nullptr)
+             Workspace& space, Observer& observer, const Stampings& stampings = {})
       : network_(network),
         policy_(policy),
         seed_(seed),
@@ -47,7 +47,7 @@ class Simulation {
         horizon_(open_ ? duration * drain_ : duration),
         space_(space),
         observer_(observer),
-        net_(make_net(network_, model, space, stamping, seed)),
+        net_(make_net(network_, model, space, stampings, seed)),
         clocks_(network_),
         watchdog_(network_, duration, space.stop),
         wanted_(policy.wanted | Observer::wanted),
@@ -111,12 +111,12 @@ class Simulation {
   }
 
  private:
-  static Net make_net(const Network& network, const Model& model, Workspace& space, const Stamping* stamping,
+  static Net make_net(const Network& network, const Model& model, Workspace& space, const Stampings& stampings,
                       std::uint64_t seed) {
     if constexpr (Net::stamped && Net::many_hops)
-      return Net(network, model, space.stamped, stamping, seed);
+      return Net(network, model, space.stamped, stampings, seed);
     else if constexpr (Net::stamped)
-      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stamping));
+      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stampings.all.front()));
     else if constexpr (Net::many_hops)
       return Net(network, model, space.paths);
     else
@@ -131,6 +131,7 @@ class Simulation {
       space_.unmeasured_rule_hits.assign(policy_.rules(), 0);
     }
     const std::size_t n = network_.all_senders();
+    if constexpr (mixed_) adopts_ = adopters_of(policy_, network_, seed_);
     space_.senders.clear();
     space_.senders.resize(n);
     space_.next_send.reset(n);
@@ -241,7 +242,7 @@ class Simulation {
     flow.last_arrival = now_;
     if (measured(sender)) observer_.delivered(packet, now_);
     const bool current = packet.flow == s.flow;
-    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_, own_.get());
+    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_, own_signals(s));
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
     if (measured(sender)) observer_.lookup(s.memory, current);
     if (!steered(sender))
@@ -305,6 +306,15 @@ class Simulation {
     return false;
   }
 
+  // --- two policies side by side: who has which is decided before
+
+  static constexpr bool mixed_ = requires(const P& p) { p.of(true); };
+
+  const OwnSignals* own_signals(const Sender& s) const {
+    if constexpr (mixed_) return policy_.of(s.control.adopts).own.get();
+    return own_.get();
+  }
+
   // --- open flows
 
   void start_flow() {
@@ -356,6 +366,7 @@ class Simulation {
     s.last_send = 0;  // the beginning of time, not of the flow (R+): matters for absolute pacing only
     s.acknowledged = s.sent - 1;
     s.control = {};
+    if constexpr (mixed_) s.control.adopts = adopts_[i] != 0;
     if (measured(i)) observer_.lookup(s.memory, false);
     if constexpr (steering_)
       if (steered(i)) return observer_.started(i, s);
@@ -406,6 +417,7 @@ class Simulation {
   Watchdog watchdog_;
   SignalMask wanted_;
   std::shared_ptr<const OwnSignals> own_;
+  std::vector<std::uint8_t> adopts_;  // per sender, of a mixture
   Sender* senders_ = nullptr;
   std::unique_ptr<Traffic> traffic_;
   double log_keep_ = portable_log(1 - network_.loss);
@@ -420,6 +432,16 @@ class Simulation {
 template <class P, class Observer>
 TrialTotals run_simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
                            double duration, Workspace& space, Observer& observer, const Stamping* stamping = nullptr) {
+  if constexpr (requires { policy.of(true); }) {
+    if (network.workload->open())
+      throw std::invalid_argument("open flows belong to no sender, of which some could adopt a policy");
+    const Stampings stampings = stampings_of(policy, network, seed);
+    if (!stampings.all.empty()) {
+      const Network laid = network.layout ? network : as_layout(network);
+      return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, stampings)
+          .run();
+    }
+  }
   if (stamping) {
     if (network.workload->open())
       throw std::invalid_argument("open flows with headers are not simulated: leave the header out");

@@ -35,6 +35,8 @@ struct Coding {
   std::uint64_t invalid = 0;  // the code of NaN
   bool nearest = false;       // listed: other numbers become the nearest of them
 
+  bool operator==(const Coding&) const = default;
+
   // To be called once all is set. Throws std::invalid_argument naming what is wrong.
   void prepare();
 

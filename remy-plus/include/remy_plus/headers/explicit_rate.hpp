@@ -16,6 +16,8 @@ struct RateGains {
   double beta = 0;      // of the queue
   double portion = 0;   // of the capacity that RCP aims at; of the traffic that XCP shuffles
   double interval = 0;  // µs between RCP's updates; 0, or more than the mean RTT: the mean RTT, as for XCP
+
+  bool operator==(const RateGains&) const = default;
 };
 
 // RCP: those of its authors' ns-2 release. XCP: Katabi et al., SIGCOMM 2002, section 3.5.

@@ -42,6 +42,7 @@ class Formula {
   struct Step {
     Op op;
     double value;  // a number, or the index of a source or field
+    bool operator==(const Step&) const = default;
   };
 
   Formula() = default;
@@ -56,6 +57,7 @@ class Formula {
     if (!steps_.empty() && depth != 1) throw std::invalid_argument("a formula leaves operands over");
   }
 
+  bool operator==(const Formula&) const = default;
   bool empty() const { return steps_.empty(); }
   const std::vector<Step>& steps() const { return steps_; }
 

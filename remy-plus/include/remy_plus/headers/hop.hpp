@@ -77,6 +77,7 @@ class Hop {
     return made;
   }
 
+  const Stamping& stamping() const { return *stamping_; }
   void join() { ++flows_; }
   void leave() { --flows_; }
   // Whether it makes something of what packets say of their senders.

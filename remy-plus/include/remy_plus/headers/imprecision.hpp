@@ -16,6 +16,7 @@ struct Imprecision {
   double bias = 0, noise = 0;         // shares of the number: its error's mean and standard deviation
   double shift = 0, shift_noise = 0;  // the same in the field's unit
 
+  bool operator==(const Imprecision&) const = default;
   bool late() const { return refresh > 0 || delay > 0; }
   bool estimates() const { return bias != 0 || noise != 0 || shift != 0 || shift_noise != 0; }
   bool any() const { return late() || estimates(); }

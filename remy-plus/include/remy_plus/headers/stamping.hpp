@@ -2,6 +2,7 @@
 // (hop.hpp) writes and Reader (reader.hpp) reads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -70,6 +71,8 @@ struct StampedField {
   std::uint64_t initial = 0;
   int only = -1;  // label of one-of fields
   bool writes = true;
+
+  bool operator==(const StampedField&) const = default;
 };
 
 struct Reading {
@@ -82,6 +85,8 @@ struct Reading {
   std::int64_t marked = -1;
   double factor = 1, rate_factor = 1, time_factor = 1;
   bool per_packet = false;  // the factor is of bytes into packets, but for the size of a packet
+
+  bool operator==(const Reading&) const = default;
 };
 
 struct Stamping {
@@ -113,11 +118,37 @@ struct Stamping {
   bool imperfect = false;  // some number is late or an estimate, or stamps are lost
   bool exact = false;      // every packet brings the very numbers of the one hop on its way, and costs nothing
 
+  bool operator==(const Stamping&) const = default;
+
   // Throws std::invalid_argument naming what is wrong.
   void prepare();
 
   static std::uint32_t bytes(const std::vector<std::uint32_t>& by_hops, std::uint32_t hops) {
     return by_hops[hops < by_hops.size() ? hops : by_hops.size() - 1];
+  }
+};
+
+// The headers of a trial: all that there are, and which of them the packets of each sender carry.
+struct Stampings {
+  std::vector<const Stamping*> all;
+  std::vector<std::uint8_t> own;  // per sender: a number in `all`, or beyond it for none; empty: all have the first
+
+  Stampings() = default;
+  Stampings(const Stamping* one) {  // of all senders
+    if (one) all.push_back(one);
+  }
+
+  // One more sender, whose packets have this one, or null for none. Equal headers are one: their hops measure together.
+  void add(const Stamping* one) {
+    const auto known = std::find_if(all.begin(), all.end(), [one](const auto* each) { return one && *each == *one; });
+    own.push_back(one ? static_cast<std::uint8_t>(known - all.begin()) : UINT8_MAX);
+    if (one && known == all.end()) all.push_back(one);
+  }
+
+  // Of a sender; null for none.
+  const Stamping* of(std::size_t sender) const {
+    const std::size_t at = own.empty() ? 0 : own[sender];
+    return at < all.size() ? all[at] : nullptr;
   }
 };
 

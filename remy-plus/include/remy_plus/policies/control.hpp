@@ -21,6 +21,7 @@ struct Control {
   double threshold = 0;
   std::int64_t recover = -1;
   std::int64_t highest = -1;
+  bool adopts = false;  // in a mixture: its sender has the first policy
   std::unique_ptr<Mind> mind;
 };
 

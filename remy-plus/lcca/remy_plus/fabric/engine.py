@@ -18,7 +18,7 @@ from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.agents import MlpPolicy
-from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy, seen
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, chosen, compile_policy, seen
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches import markers
@@ -137,7 +137,7 @@ class FabricEngine:
             require(watch is None and level_bytes == np.inf, f"{self.transport}: an ideal has no packets to watch")
             return run_fluid(self, topology, flows, seed, horizon_ns)
         flows.require_on(topology)
-        transport, parameters = self._transport(float(np.min(topology.host_gbps)))
+        transport, parameters = self._transport(float(np.min(topology.host_gbps)), topology.hosts, seed)
         values = self.settings.values(self._kind.settings if self._kind else {}) | {
             "seed": float(seed),
             "horizon_ns": min(horizon_ns, 9e15),
@@ -146,6 +146,7 @@ class FabricEngine:
         if level_bytes < np.inf:
             values["level_bytes"] = level_bytes
         control, rare = None, _rare(topology, flows) | ({} if watch is None else _watched(topology, watch))
+        rare |= {"silent": silent} if (silent := self.settings.stamping.silent(topology, seed)) else {}
         if self.tuner is not None:
             name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
             known = Given(topology, name, parameters, self._marker, seed)
@@ -211,8 +212,12 @@ class FabricEngine:
     def _marker(self) -> Marking:
         return self.settings.marker or (self._kind and self._kind.marker) or markers.USUAL
 
-    def _transport(self, gbps: float) -> tuple[Any, dict[str, float]]:
-        """Return what the engine calls the transport, and its parameters."""
+    def _transport(self, gbps: float, hosts: int = 0, seed: int = 0) -> tuple[Any, dict[str, float]]:
+        """Return what the engine calls the transport, and its parameters; of a mixture, with which hosts adopt."""
+        if isinstance(self.transport, Mixture):
+            adopts = chosen(seed, 0, "adoption", 0, hosts, self.transport.share).tolist()
+            parts = (engine_of(each, self.settings)._transport(gbps) for each in self.transport.parts)
+            return (*parts, adopts), {}
         transport, parameters = self._plain_transport(gbps)
         return transport if self.around is None else self.around(transport), parameters
 
@@ -305,9 +310,34 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     if isinstance(policy, Transport):
         marked = settings if policy.marker is None else replace(settings, marker=policy.marker)
         return FabricEngine(policy.name, policy.parameters, marked, policy.tuner)
+    if isinstance(policy, Mixture):
+        return _mixed(policy, settings)
     if not isinstance(policy, RuleTable | MlpPolicy | Simple | WithHeader):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)
+
+
+def _mixed(policy: Mixture, settings: FabricSettings) -> FabricEngine:
+    """Return what runs two transports side by side: on the same switches, with the marker that one of them needs.
+
+    Raises:
+        InputError: they need other switches or hosts than each other, or one of them cannot be beside another.
+    """
+    parts = [engine_of(each, settings) for each in policy.parts]
+    names = " and ".join(each.name if isinstance(each, Transport) else "a policy" for each in policy.parts)
+    require(not any(each.ideal or each.tuner for each in parts), f"mix: {names}: neither ideals nor tuners mix")
+    needs = [each.settings.values(each._kind.settings if each._kind else {}) for each in parts]
+    differ = ", ".join(name for name, value in needs[0].items() if needs[1][name] != value)
+    require(not differ, f"mix: {names}: need other fabrics than each other ({differ})")
+    usual = [settings.marker] if settings.marker else [each._kind and each._kind.marker for each in parts]
+    named = [each.marker for each in policy.parts if isinstance(each, Transport) and each.marker]
+    own = {each for each in named or usual if isinstance(each, Marking)}
+    require(len(own) < 2, f"mix: {names}: need other markers than each other; name one, as in switch.marker")
+    try:
+        _core.fabric_telemetry_bytes(*FabricEngine(policy, settings=settings)._transport(REFERENCE_GBPS))
+    except ValueError as error:
+        raise InputError(f"mix: {names}: {error}") from None
+    return FabricEngine(policy, settings=replace(settings, marker=next(iter(own), None)))
 
 
 def require_transport(transport: Transport) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.switches.markers import Marking
 from lcca.remy_plus.switches.transports import SPRAYING
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.topology import FabricTopology
 
 FABRIC = "fabric"
 """The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
@@ -30,6 +33,35 @@ USUAL: Mapping[str, float] = MappingProxyType(
     }
 )
 """What holds where neither the settings nor the transport say otherwise."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Which switches write stamps, headers and rates into packets; the others leave them as they are. All mark.
+
+    Attributes:
+        switches: all of them, those with hosts (tor), those without (spine), or any (random).
+        share: of these, drawn for each trial.
+    """
+
+    switches: str = "all"
+    share: float = 1.0
+
+    def silent(self, topology: FabricTopology, seed: int) -> list[int]:
+        """Return the nodes of the switches that do not write, in a trial with this seed."""
+        import numpy as np  # help of commands names simulators
+
+        from lcca.remy_plus.fabric.topology import TOR
+        from lcca.remy_plus.policies.policy import chosen
+
+        tier = topology.tier
+        kinds = {"tor": tier == TOR, "spine": tier > TOR}
+        those = np.flatnonzero(kinds.get(self.switches, tier >= TOR))
+        writing = those[chosen(seed, 0, "deployment", 0, len(those), self.share)]
+        return sorted({*range(topology.hosts, topology.nodes)} - {*writing.tolist()})
+
+
+EVERYWHERE = Deployment()
 
 
 @dataclass(frozen=True)
@@ -59,6 +91,7 @@ class FabricSettings:
             pauses are those of a class; 1 if left out.
         ack_priority: the class of ACKs; that of their data if left out.
         marker: ECN, of `lcca.remy_plus.switches.markers.MARKERS`.
+        stamping: which switches write into packets.
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         mark_when_sent: with `queue_bdps`: as its last bit leaves, by what waits then.
         mark_to_hosts: ports towards hosts mark too.
@@ -103,6 +136,7 @@ class FabricSettings:
     priorities: int | None = None
     ack_priority: int | None = None
     marker: Marking | None = None
+    stamping: Deployment = EVERYWHERE
     mark_at_dequeue: bool = True
     mark_when_sent: bool = False
     mark_to_hosts: bool | None = None
@@ -127,7 +161,7 @@ class FabricSettings:
     def values(self, own: Mapping[str, float]) -> dict[str, float]:
         """Return the settings but for the marker as the engine takes them, for a transport with its own."""
         usual = {**USUAL, **own}
-        given = {name: getattr(self, name) for name in _NAMES if name != "marker"}
+        given = {name: getattr(self, name) for name in _NAMES if name not in ("marker", "stamping")}
         if self.spraying is not None:
             given["spraying"] = SPRAYING.index(self.spraying)
         return {name: float(usual[name] if value is None else value) for name, value in given.items()}

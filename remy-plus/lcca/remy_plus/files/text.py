@@ -14,7 +14,7 @@ from lcca.remy_plus.policies.agents import LawSteering, MlpPolicy, TableSteering
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import FEATURES, Law
-from lcca.remy_plus.policies.policy import WithHeader
+from lcca.remy_plus.policies.policy import Mixture, WithHeader, pieces
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.switches.knobs import Knob
@@ -56,6 +56,9 @@ def _header(file: PolicyFile) -> list[str]:
 
 def _kind(file: PolicyFile) -> str:
     policy = file.policy
+    if isinstance(policy, Mixture):
+        adopted, other = (_kind(PolicyFile(pieces(each)[0])) for each in policy.parts)
+        return f"mixture: {100 * policy.share:g} % of senders have a {adopted}; the others a {other}"
     if isinstance(policy, HandDesigned):
         said = f"; here by the marker {policy.marker.kind}" if policy.marker else ""
         return policy.family.title + said
@@ -90,6 +93,8 @@ def _body(file: PolicyFile) -> list[str]:
             return _parameters(control)
         case Transport() as transport:
             return _numbers(transport.named_parameters, transport.named_knobs()) + _tuner(transport.tuner)
+        case Mixture():
+            return []
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
@@ -50,7 +53,53 @@ class WithHeader:
         self.stamping.require(seen(self.policy))
 
 
-Policy: TypeAlias = Union[RuleTable, MlpPolicy, Simple, "HandDesigned", "Transport", WithHeader]
+Policy: TypeAlias = Union[RuleTable, MlpPolicy, Simple, "HandDesigned", "Transport", WithHeader, "Mixture"]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Two policies side by side in every trial: a share of the senders, or of a fabric's hosts, adopts one of them.
+
+    Which do follows from the trial alone (`chosen`): with a larger share the same ones, and more.
+
+    Attributes:
+        adopted: what adopters have.
+        other: what all others have.
+        share: of adopters, from 0 to 1; n senders have share · n of them, rounded up or down at random.
+
+    Raises:
+        InputError: a share that is none, or a mixture of mixtures.
+    """
+
+    adopted: Policy
+    other: Policy
+    share: float
+
+    def __post_init__(self) -> None:
+        """Check the share and the parts."""
+        if not 0 <= self.share <= 1:
+            raise InputError(f"mix: the share must be from 0 to 1, got {self.share:g}")
+        if any(isinstance(each, Mixture) for each in self.parts):
+            raise InputError("mix: of two policies, none of them a mixture")
+
+    @property
+    def parts(self) -> tuple[Policy, Policy]:
+        """Both policies, the adopted one first."""
+        return self.adopted, self.other
+
+
+def chosen(seed: int, network: int, what: str, first: int, last: int, share: float) -> NDArray[np.bool_]:
+    """Return which of numbers first … last − 1 are of a share: (last − first,).
+
+    Args:
+        seed: of the trial.
+        network: its number; 0 on a fabric.
+        what: "adoption", of senders; or "deployment", of links and switches that write into what packets carry.
+        first: number.
+        last: the one after the last.
+        share: from 0 to 1.
+    """
+    return np.asarray(_core.chosen(seed, network, what, first, last, share), dtype=np.bool_)
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
@@ -69,10 +118,19 @@ def looking_at(signals: Sequence[str]) -> RuleTable | FabricLaw:
     return FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0) for name in signals if name in CARRIED or name in OF_HOSTS})
 
 
+def pieces(policy: Any) -> tuple[Any, ...]:
+    """Return what senders run, without headers: of a mixture both policies."""
+    if isinstance(policy, Mixture):
+        return tuple(found for each in policy.parts for found in pieces(each))
+    return (policy.policy if isinstance(policy, WithHeader) else policy,)
+
+
 def seen(policy: Policy) -> tuple[str, ...]:
     """Return the registered signals that a policy looks at, those of a rule table's pacing and of formulas too."""
     if isinstance(policy, WithHeader):
         return seen(policy.policy)
+    if isinstance(policy, Mixture):
+        return tuple(dict.fromkeys(signal for each in policy.parts for signal in seen(each)))
     if isinstance(policy, MlpPolicy):
         return policy.agent.looked_at
     return registered(policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ()))
@@ -91,6 +149,9 @@ def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:
     Raises:
         InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
     """
+    if isinstance(policy, Mixture):
+        adopted, other = (compile_policy(each, on_fabric) for each in policy.parts)
+        return _core.Policy.mixture(adopted, other, policy.share)
     inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
     if header is not None and header.ranks and not on_fabric:
         raise InputError(f"header {header.name}: rank is for fabrics: senders of networks do not know what is left")

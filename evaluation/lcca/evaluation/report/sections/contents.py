@@ -4,6 +4,7 @@ from html import escape
 from pathlib import Path
 
 from lcca.evaluation.report.figures.saving import inline_svg, save
+from lcca.evaluation.report.sections.adoption import adoption
 from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling, strata
 from lcca.evaluation.report.sections.estimates import estimates
@@ -41,6 +42,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("map", "Where it is worth something", regions),
     ("effects", "Effect by parameter", effects),
     ("hard", "Hard networks", hard),
+    ("adoption", "Adoption", adoption),
     ("questions", "Questions", questions),
     ("convergence", "Estimates", estimates),
     ("agreement", "Both simulators", both_simulators),

@@ -99,7 +99,7 @@ class HomaHost {
     packet.number = number;
     packet.extra = extra;
     packet.time = now;
-    packet.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
+    packet.bytes = static_cast<std::uint16_t>(hosting_.flows[flow].ack_bytes);
     nic_of(flow, goes_back(packet)).push_control(packet);
   }
 

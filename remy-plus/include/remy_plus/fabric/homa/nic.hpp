@@ -98,7 +98,7 @@ class HomaNic : public LinkEnd<several> {
     packet.flow = number;
     packet.number = due;
     packet.bytes = static_cast<std::uint16_t>(static_cast<int>(flow.bytes_before(due + 1) - flow.bytes_before(due)) +
-                                              hosting_.data_overhead);
+                                              flow.data_overhead);
     packet.priority = at;
     packet.entropy = entropy(number, due + static_cast<std::uint64_t>(out.repeats) * flow.packets);
     if (out.again.empty()) {

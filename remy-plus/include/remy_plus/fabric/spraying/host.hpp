@@ -97,9 +97,9 @@ class SelectiveHost {
     const Settings& settings = around_.settings;
     own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
     if (grants()) own.credit.bytes = own.credit.most = uet()->first_bytes(flow);
-    const Time own_timeout = hosting_.transport.timeout(flow);
+    const Time own_timeout = hosting_.transport.of(number).timeout(flow);
     own.timeout = own_timeout > 0 ? own_timeout : settings.retransmit_after;
-    own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{hosting_.data_overhead} * flow.packets;
+    own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
     arm(number, flow);
     nic.add(number, flow.start);
     watch(number, own);
@@ -250,8 +250,8 @@ class SelectiveHost {
 
   void acknowledge(const Packet& data, bool fresh, const Flow& flow, Sprayed& own) {
     own.bytes_since_ack = 0;
-    Packet ack = answer(data, Kind::ack, hosting_.ack_bytes);
-    if (const Time within = hosting_.transport.marks_within(); within > 0 && data.marked) [[unlikely]]
+    Packet ack = answer(data, Kind::ack, flow.ack_bytes);
+    if (const Time within = hosting_.transport.of(data.flow).marks_within(); within > 0 && data.marked) [[unlikely]]
       ack.marked = RoundedCount::code(marked_->add(data.flow, data.time, within));
     ack.number = static_cast<std::uint32_t>(around_.reports->take());
     Report& report = (*around_.reports)[ack.number];
@@ -262,7 +262,7 @@ class SelectiveHost {
     const bool pointed = data.marked || (fresh && data.flags & wants_ack);
     report.base = pointed ? data.number : std::max(data.number > 63 ? data.number - 63 : 0, flow.expected + 1);
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
-    if (around_.headers) [[unlikely]]
+    if (flow.telemetry == Telemetry::header) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
     nic_of(data.flow, 1).push_control(ack);
   }
@@ -402,12 +402,12 @@ class SelectiveHost {
   }
 
   void tell(const Packet& packet, const Report& report, Flow& flow, const Sprayed& own) {
-    const std::uint64_t arrived = own.payload_acked(flow, hosting_.data_overhead);
+    const std::uint64_t arrived = own.payload_acked(flow, flow.data_overhead);
     Ack ack{packet.time, arrived, flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr, nullptr};
-    if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
-    if (hosting_.telemetry == Telemetry::fair_rate) {
+    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    if (flow.telemetry == Telemetry::fair_rate) {
       ack.fair_gbps = fair_rate(packet, report.packet + 1, flow);
-    } else if (around_.headers) [[unlikely]] {
+    } else if (flow.telemetry == Telemetry::header) [[unlikely]] {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
     } else {
@@ -459,7 +459,7 @@ class SelectiveHost {
   // overtakes them without queueing. Until all that were sent by then have arrived, an ACK has those of a window from
   // the first that is missing sent again, each once.
   void recover(std::uint32_t number, Flow& flow, Sprayed& own, const Report& report, bool overtaken, Time now) {
-    const double full = hosting_.data_overhead + flow.payload;
+    const double full = flow.data_overhead + flow.payload;
     const double own_window = uet()             ? static_cast<double>(uet()->window(number))
                               : flow.window > 0 ? flow.usable_window() * full / flow.payload
                                                 : static_cast<double>(own.bytes_under_way);

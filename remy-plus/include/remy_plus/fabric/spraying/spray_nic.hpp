@@ -92,7 +92,7 @@ class SprayNic : public LinkEnd<several> {
     }
     if (flow.window == 0 || own.bytes_under_way <= 0 || (own.recovers && again)) return true;
     return static_cast<double>(own.bytes_under_way) * flow.payload <
-           flow.usable_window() * (flow.payload + hosting_.data_overhead);
+           flow.usable_window() * (flow.payload + flow.data_overhead);
   }
 
   // Whether it would send what is ready now at once.
@@ -102,7 +102,7 @@ class SprayNic : public LinkEnd<several> {
   std::int64_t wanted(std::uint32_t number, bool shared) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
-    const int full = flow.payload + hosting_.data_overhead;
+    const int full = flow.payload + flow.data_overhead;
     std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
     if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
     bytes -= own.credit.bytes;
@@ -202,7 +202,7 @@ class SprayNic : public LinkEnd<several> {
       if (grants) packet.extra = static_cast<std::uint64_t>(own.wanted = wanted(number, true));
     } else {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
-      if (around_.headers) [[unlikely]]
+      if (flow.telemetry == Telemetry::header) [[unlikely]]
         packet.bytes = around_.headers->with_bytes(packet);
     }
     flow.last_frame = packet.bytes;

@@ -36,7 +36,7 @@ class Composite {
     if (counter_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
       std::visit([&](auto& each) { each.insert(packet.flow, packet.bytes); }, *counter_);
     packet.in_port = static_cast<std::uint16_t>(in - first_);
-    if constexpr (headers) packet.bytes = around_.headers->grown(packet);
+    if constexpr (headers) packet.bytes = around_.headers->grown(packet, to);
     if (packet.kind == Kind::data)
       take_data(packet, to, line);
     else
@@ -214,7 +214,7 @@ class Composite {
   void write(Packet& packet, Port& from, Time now) {
     if (packet.kind == Kind::data) {
       if (settings().mark_at_dequeue) mark(packet, from, now);
-      if (around_.stamps) stamp(around_.stacks[packet.extra], from, now, settings());
+      if (from.stamps && around_.stacked(packet)) stamp(around_.stacks[packet.extra], from, now, settings());
     }
     if constexpr (headers) around_.headers->leave(packet, now, from, index(from));
   }

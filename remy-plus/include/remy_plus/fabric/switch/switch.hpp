@@ -21,7 +21,7 @@ class Switch : public Departures<headers, several> {
     packet.in_port = static_cast<std::uint16_t>(in - first_);
     if (counter_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
       std::visit([&](auto& each) { each.insert(packet.flow, packet.bytes); }, *counter_);
-    if constexpr (headers) packet.bytes = around_.headers->grown(packet);
+    if constexpr (headers) packet.bytes = around_.headers->grown(packet, to);
     if (!admitted(packet, to, now)) return;
     enqueue(packet, to);
   }

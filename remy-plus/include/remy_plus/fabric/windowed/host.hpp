@@ -109,7 +109,7 @@ class Host {
     Flow& flow = hosting_.flows[data.flow];
     Packet ack = data;
     ack.hop = 0;
-    ack.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
+    ack.bytes = static_cast<std::uint16_t>(flow.ack_bytes);
     ack.kind = Kind::ack;
     if (several && around_.settings.ack_priority >= 0)
       ack.priority = static_cast<std::uint8_t>(around_.settings.ack_priority);
@@ -123,7 +123,7 @@ class Host {
       ack.kind = Kind::nack;
     }
     ack.number = flow.expected;
-    if (around_.headers) [[unlikely]]
+    if (flow.telemetry == Telemetry::header) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
     if (data.marked) ack.marked = notice(data);
     if (flow.expected == flow.packets) marked_.forget(data.flow);
@@ -147,7 +147,7 @@ class Host {
 
   // Of a packet with a mark: what its ACK says.
   std::uint8_t notice(const Packet& data) {
-    const Time within = hosting_.transport.marks_within();
+    const Time within = hosting_.transport.of(data.flow).marks_within();
     return within > 0 ? RoundedCount::code(marked_.add(data.flow, data.time, within)) : data.marked;
   }
 
@@ -172,10 +172,10 @@ class Host {
   void tell(const Packet& packet, Flow& flow) {
     Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr,
             nullptr};
-    if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
-    if (hosting_.telemetry == Telemetry::fair_rate) {
+    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    if (flow.telemetry == Telemetry::fair_rate) {
       ack.fair_gbps = fair_rate(packet, packet.number, flow);
-    } else if (around_.headers) [[unlikely]] {
+    } else if (flow.telemetry == Telemetry::header) [[unlikely]] {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
     } else {

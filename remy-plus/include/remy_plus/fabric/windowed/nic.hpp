@@ -85,10 +85,10 @@ class Nic : public LinkEnd<several> {
     packet.flow = number;
     packet.number = flow.next;
     packet.bytes = static_cast<std::uint16_t>(
-        static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
+        static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + flow.data_overhead);
     packet.priority = flow.priority;
     packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
-    if (around_.headers) [[unlikely]]
+    if (flow.telemetry == Telemetry::header) [[unlikely]]
       packet.bytes = around_.headers->with_bytes(packet);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
     if (flow.next == flow.acked) flow.progress = now;
