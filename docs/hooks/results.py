@@ -181,31 +181,17 @@ def by_seed(name: str) -> dict[str, dict[str, dict[str, list[float]]]]:
 
 
 def ranges(name: str) -> str:
-    """Return what sets score that were learnt on a range of link rates, on each range."""
+    """Return what sets are worth by ranges of link rates: learnt on one, tested on each; of the baseline its scores."""
     found = by_seed(name)
     learnt, tested = sorted(found, key=_factor), sorted(next(iter(found.values())), key=_factor)
-    rows = [
-        [NAMES[of], f"×{_factor(each):,}", *(_mean_and_sd(found[each][on][of]) for on in tested)]
-        for of in found[learnt[0]][tested[0]]
-        for each in learnt
-    ]
-    return table(("signal set", "learnt on", *(f"on ×{_factor(on):,}, bits (SD)" for on in tested)), rows)
-
-
-def range_costs(name: str) -> str:
-    """Return what is lost by learning on the widest range where rates do not vary, and the other way round."""
-    found = by_seed(name)
-    narrow, wide = min(found, key=_factor), max(found, key=_factor)
-    ways, rows, base = ((narrow, wide), (wide, narrow)), list[list[str]](), list[list[float]]()
-    for of in found[narrow][narrow]:
-        own = [_less(found[other][on][of], found[on][on][of]) for on, other in ways]
-        base = base or own
-        beside = [_seeds(_less(*each)) if rows else "" for each in zip(own, base, strict=True)]
-        rows.append(
-            [NAMES[of], *(cell for each, more in zip(own, beside, strict=True) for cell in (_seeds(each), more))]
-        )
-    heads = [f"on ×{_factor(on):,}, learnt on ×{_factor(other):,} instead" for on, other in ways]
-    return table(("signal set", heads[0], "less E2E's loss", heads[1], "less E2E's loss"), rows)
+    base, *others = found[learnt[0]][tested[0]]
+    rows = []
+    for each in learnt:
+        rows.append([f"×{_factor(each):,}", NAMES[base], *(_mean_and_sd(found[each][on][base]) for on in tested)])
+        for of in others:
+            worth = [_seeds(_less(found[each][on][of], found[each][on][base])) for on in tested]
+            rows.append(["", NAMES[of], *worth])
+    return table(("learnt on", "signal set", *(f"tested on ×{_factor(on):,}, bits" for on in tested)), rows)
 
 
 def _factor(condition: str) -> int:
@@ -274,7 +260,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
     "ranges": lambda: ranges("ranges"),
-    "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
 }
 
