@@ -194,6 +194,22 @@ def ranges(name: str) -> str:
     return table(("learnt on", "signal set", *(f"tested on ×{_factor(on):,}, bits" for on in tested)), rows)
 
 
+def range_costs(name: str) -> str:
+    """Return what is lost by learning on the widest range where rates do not vary, and the other way round."""
+    found = by_seed(name)
+    narrow, wide = min(found, key=_factor), max(found, key=_factor)
+    ways, rows, base = ((narrow, wide), (wide, narrow)), list[list[str]](), list[list[float]]()
+    for of in found[narrow][narrow]:
+        own = [_less(found[other][on][of], found[on][on][of]) for on, other in ways]
+        base = base or own
+        beside = [_seeds(_less(*each)) if rows else "" for each in zip(own, base, strict=True)]
+        rows.append(
+            [NAMES[of], *(cell for each, more in zip(own, beside, strict=True) for cell in (_seeds(each), more))]
+        )
+    heads = [f"on ×{_factor(on):,}, learnt on ×{_factor(other):,} instead" for on, other in ways]
+    return table(("signal set", heads[0], "less E2E's loss", heads[1], "less E2E's loss"), rows)
+
+
 def _factor(condition: str) -> int:
     return int(condition[1:])
 
@@ -260,6 +276,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "rl-cc": rl_cc,
     "ranges": lambda: ranges("ranges"),
+    "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
 }
 
