@@ -213,15 +213,17 @@ def by_seed(name: str) -> dict[str, dict[str, dict[str, list[float]]]]:
 
 
 def ranges(name: str) -> str:
-    """Return what sets score that were learnt on a range of link rates, on each range."""
+    """Return what sets are worth by ranges of link rates: learnt on one, tested on each; of the baseline its scores."""
     found = by_seed(name)
     learnt, tested = sorted(found, key=_factor), sorted(next(iter(found.values())), key=_factor)
-    rows = [
-        [NAMES[of], f"×{_factor(each):,}", *(_mean_and_sd(found[each][on][of]) for on in tested)]
-        for of in found[learnt[0]][tested[0]]
-        for each in learnt
-    ]
-    return table(("signal set", "learnt on", *(f"on ×{_factor(on):,}, bits (SD)" for on in tested)), rows)
+    base, *others = found[learnt[0]][tested[0]]
+    rows = []
+    for each in learnt:
+        rows.append([f"×{_factor(each):,}", NAMES[base], *(_mean_and_sd(found[each][on][base]) for on in tested)])
+        for of in others:
+            worth = [_seeds(_less(found[each][on][of], found[each][on][base])) for on in tested]
+            rows.append(["", NAMES[of], *worth])
+    return table(("learnt on", "signal set", *(f"tested on ×{_factor(on):,}, bits" for on in tested)), rows)
 
 
 def range_costs(name: str) -> str:
