@@ -71,10 +71,7 @@ def sets(name: str, equivalent: str = "as throughput") -> str:
         cells = ["", "", ""]
         if row:
             percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %".translate(MINUS)
-            low, high = row["low"], row["high"]
-            apart = f"{row['difference']:+.3f} (too few)".translate(MINUS)
-            found = apart if low is None else bits(low, high, row["difference"])
-            cells = [found, percent, f"**{row['verdict']}**"]
+            cells = [bits(row["low"], row["high"], row["difference"]), percent, f"**{row['verdict']}**"]
         rows.append([NAMES.get(each["name"], f"`{each['name']}`"), score, f"{len(each['scores_bits'])}", *cells])
     return table(("signal set", "score, bits (SD)", "seeds", "against E2E", equivalent, "verdict"), rows)
 
