@@ -19,8 +19,8 @@ LONGEST_CHAIN_OF_THE_ENGINE = 7  # of inputs/ and remy-plus/ alone
 FOLDERS_IN_CYCLES = 0
 MOST_FILES = 20
 CROWDED = {"tests/remy-plus/fabric": 22}  # goal: none
-MOST_OPTIONS = 108
-MOST_LINES = 58_374
+MOST_OPTIONS = 132
+MOST_LINES = 62_089
 
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
