@@ -23,8 +23,7 @@ Headers::Headers(Stampings stampings, std::uint64_t seed)
 
 void Headers::add(double gbps, double rtt) {
   const std::size_t port = hops_.size() / stampings_.all.size();
-  for (const Stamping* each : stampings_.all)
-    hops_.emplace_back(*each, Model{}, rate(*each, gbps), rtt, true, port);
+  for (const Stamping* each : stampings_.all) hops_.emplace_back(*each, Model{}, rate(*each, gbps), rtt, true, port);
 }
 
 void Headers::change(std::size_t index, double gbps) {
