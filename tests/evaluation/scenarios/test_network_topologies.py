@@ -114,6 +114,7 @@ def test_ideal_completion_counts_every_hop() -> None:
 def test_packets_whose_acknowledgement_was_dropped_count_with_the_mean_delay_of_others() -> None:
     listed = NetworkList([NETWORK])
     columns = {
+        "sender_begin": np.array([0, 4]),
         "sender_delivered": np.array([10, 4, 5, 0]),
         "sender_acks_dropped": np.array([0, 1, 5, 0]),
         "sender_delay_sum_us": np.array([300.0, 90.0, 0.0, 0.0]),
