@@ -92,8 +92,8 @@ class MapConfig(RunConfig):
         return self
 
     def _require_mix(self) -> None:
-        for axis in self.axes if self.mix is not None else ():
-            low, *_, high = (own := getattr(self.mix, axis.name).levels())[0], own[-1]
+        for axis, own in [(axis, self.mix.levels_of(axis.name)) for axis in self.axes] if self.mix else ():
+            low, high = own[0], own[-1]
             with about("mix"):
                 inside = axis.levels[0] <= low <= high <= axis.levels[-1]
                 require(inside, f"{axis.name} is from {low:g} to {high:g}, beyond the map; widen it in `within`")
@@ -107,13 +107,15 @@ class MapConfig(RunConfig):
     def space(self) -> NetworkSpace:
         """Where the policies meet."""
         base = self.networks or self.trained_by.network_space
+        with about("networks"):
+            require(isinstance(base, NetworkSpace), "the campaign has several spaces: name the one to map")
         ranges = {name: each.model_dump() for name, each in self.within.items()}
         return NetworkSpace.model_validate(base.model_dump(mode="json") | ranges)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The parameters of the map."""
-        return tuple(Axis(name, tuple(getattr(self.space, name).levels())) for name in self.over)
+        return tuple(Axis(name, tuple(self.space.levels_of(name))) for name in self.over)
 
     @property
     def compared(self) -> tuple[tuple[str, ...], ...]:
