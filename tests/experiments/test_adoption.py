@@ -10,6 +10,7 @@ import pytest
 from lcca.api import compare
 from lcca.evaluation.comparison.populations import ADOPTERS, ALL, OTHERS, jain, rows_by_population
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -72,6 +73,25 @@ def test_rows_are_of_the_same_senders_and_add_up() -> None:
         assert np.isnan(by.loc[(0.4, 0.4, ADOPTERS, network.id), "score_bits"]) == (count in (0, network.senders))
     counted = by["senders_counted"].unstack("population").xs(0.4, level="mix")
     assert (counted[ADOPTERS] + counted[OTHERS] == counted[ALL]).all()
+
+
+def test_adopters_of_several_spaces_are_the_senders_that_have_the_policy() -> None:
+    content = SPACE.model_dump(mode="json") | {"senders": 4, "loss": 0}
+    both = NetworkSpaces.model_validate({"spaces": [content, {"networks": content, "topology": "line"}]})
+    place = NetworkTrials(Engine(800.0, jobs=1), both, 1, [7], DEFAULT)
+    rows = rows_by_population(place, {"mix": Mixture(FixedWindow(40), FixedWindow(1), 0.5)}, Block(0, 0, 32))
+    taken = rows[rows["population"] == ADOPTERS].dropna(subset="score_bits")["taken"]
+    assert len(taken) > 10 and taken.min() > 1
+
+
+def test_adopters_of_a_fabric_are_the_hosts_that_have_the_transport(tmp_path: Path) -> None:
+    """The second training meets traffic of its own, whose seeds are larger than the engine's."""
+    (tmp_path / "star.yaml").write_text(STAR)
+    names = (windows(tmp_path, name, [size] * 2) for name, size in (("small", 1), ("large", 60)))
+    rows = compare(*names, tmp_path / "star.yaml", shares=(0.5,), trials=12).rows
+    mixed = rows[(rows["mix"] == 0.5) & rows["score_bits"].notna()].set_index(["pair", "network", "population"])
+    gap = mixed["score_bits"].unstack("population")
+    assert ((gap[ADOPTERS] - gap[OTHERS]).groupby("pair").mean() > 0.3).all()
 
 
 def test_jains_index_is_that_of_the_book() -> None:

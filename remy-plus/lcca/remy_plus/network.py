@@ -183,7 +183,7 @@ def compile_network(network: Network) -> _core.Network:
         buffer=network.buffer,
         loss=network.loss,
         workload=compile_workload(network),
-        layout=None if topology.plain else compile_layout(layout(network, topology), topology, network.id),
+        layout=None if topology.plain else compile_layout(layout(network, topology), topology, network.drawn_by),
     )
 
 

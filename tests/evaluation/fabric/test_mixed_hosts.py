@@ -12,6 +12,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import Deployment, FabricSettings
 from lcca.remy_plus.policies.explicit import FairShare, Xcp
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture, Policy, chosen, with_header
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.header import header
@@ -53,6 +54,22 @@ def test_nobody_everybody_and_its_like_are_a_transport_alone_bit_for_bit(name: s
     assert not list(differences(run(Mixture(policy, policy, 0.5), **how), alone))
     assert not list(differences(run(Mixture(policy, other, 1), **how), alone))
     assert not list(differences(run(Mixture(other, policy, 0), **how), alone))
+
+
+def test_what_hosts_know_reaches_laws_in_mixtures() -> None:
+    law = FabricLaw.of({}, inputs={"trims": (-2.0, -1.0, 0.5), "marked_ways": (-1.0, -0.5, 0.1)})
+    switch = {"queue_bdps": 0.3, "trim_bytes": 64, "marker": {"kind": "step", "k_bytes": 3000}}
+    incast = {"kind": "incast", "senders": 5, "bytes": 200_000, "period_us": 60}
+    how = {"spraying": "oblivious", "switch": switch, "workload": incast}
+    alone = run(law, **how)
+    assert list(differences(alone, run(FabricLaw.of({}), **how)))
+    assert not list(differences(run(Mixture(law, law, 0.5), **how), alone))
+    assert not list(differences(run(Mixture(law, Aimd(), 1), **how), alone))
+
+
+def test_what_transports_bring_reaches_mixtures() -> None:
+    power = Transport("powertcp")
+    assert not list(differences(run(Mixture(power, power, 0.5)), run(power)))
 
 
 @pytest.mark.parametrize(("a", "b"), list(combinations(POLICIES, 2)))

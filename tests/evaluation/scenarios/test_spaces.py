@@ -22,10 +22,13 @@ from lcca.experiments.places import space_of
 from lcca.gym_envs.interface.episode import networks_from
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model
-from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import Aimd
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.explicit import FairShare
+from lcca.remy_plus.policies.policy import Aimd, compile_policy, with_header
 from lcca.remy_plus.topology import KINDS, Topology
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 
 SPACE: dict[str, Any] = {
     "link_rate": {"min": 1, "max": 3, "step": 0.5}, "rtt": 20, "senders": {"min": 1, "max": 4, "step": 1},
@@ -173,3 +176,14 @@ def test_parts_in_files_and_their_problems(tmp_path: Path) -> None:
         space_of(file)
     assert f"{tmp_path / 'list.yaml'}:2: spaces.1.networks.1.link_rat: unknown key" in str(caught.value)
     assert f"{tmp_path / 'list.yaml'}:1: spaces.1.networks.0.rtt: required key is missing" in str(caught.value)
+
+
+def test_links_of_a_part_write_as_they_do_in_the_part_alone() -> None:
+    silent = Topology.of("line:stamping=0.5")
+    drawn = [replace(each, topology=silent) for each in ALL.draw(1, 12)]
+    policy = compile_policy(with_header(FairShare(), stamping(header("fair-share"))))
+    own, alone = (
+        Engine(1500.0, jobs=1).run([policy], NetworkList(found), [0] * 12, range(12), [1] * 12)["sender_sent"]
+        for found in (drawn, [bare(each) for each in drawn])
+    )
+    np.testing.assert_array_equal(own, alone)

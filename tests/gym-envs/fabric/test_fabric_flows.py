@@ -198,6 +198,7 @@ def test_vector_forms() -> None:
         ({"agent": Agent(("flows",))}, "does not tell flows"),
         ({"others": "rcp"}, "packets carry what"),
         ({"others": "dcqcn@acc"}, "."),
+        ({"others": "mix:0.5(dctcp|timely)"}, "name no mixture"),
         ({"reward": "best"}, "reward"),
         ({"patience_us": -1.0}, "patience_us"),
         ({"agent": AGENTS["law"], "patience_us": 1.0}, "law goes on"),

@@ -65,6 +65,12 @@ class TestRecord:
             alone, _ = both(FixedWindow(90 if share else 30), two)
             assert all(np.array_equal(real[name], alone[name]) for name in ("flow_delivered", "flow_delay_sum_us"))
 
+    def test_senders_of_a_part_of_several_spaces_adopt_as_in_the_part_alone(self):
+        many, mixture = replace(NETWORK, id=3, senders=16, stream=8), Mixture(FixedWindow(90), FixedWindow(30), 0.5)
+        simulator = Ns3(500.0)
+        alone, part = (simulator.plan(mixture, each, 7) for each in (replace(many, id=8, stream=None), many))
+        assert alone["policies"] == part["policies"]
+
     def test_random_loss_takes_the_same_packets(self):
         lossy = replace(NETWORK, loss=0.01)
         real, fast = both(FixedRate(0.3), lossy)

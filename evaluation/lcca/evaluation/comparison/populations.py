@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.space import SEEDS, FabricTrials
-from lcca.evaluation.fabric.trials import FabricTrial
+from lcca.evaluation.fabric.trials import LARGEST, FabricTrial
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import of_network_trials
 from lcca.evaluation.trials.outcome import Scored
@@ -80,7 +80,7 @@ def _of_networks(place: NetworkTrials, mixtures: Mapping[str, Mixture], block: B
     record, identity = run_record(place.simulator, mixtures, networks, place.seeds, **keep)
     trials = list(zip(identity["seed"].tolist(), record.network_index.tolist(), strict=True))
     for share in _shares(mixtures):
-        ends = [(seed, networks[at].id, "adoption", 0, networks[at].senders) for seed, at in trials]
+        ends = [(seed, networks[at].drawn_by, "adoption", 0, networks[at].senders) for seed, at in trials]
         adopts = np.concatenate([chosen(*each, share) for each in ends])
         found = _populations(share, adopts)
         yield _table(place, record, identity, share, found)
@@ -125,7 +125,7 @@ def _of_fabric(place: FabricTrials, mixtures: Mapping[str, Mixture], block: Bloc
     for trial in sorted(trials, key=lambda each: order[each.policy]):
         own = mixtures[trial.policy].share
         for share in _shares(mixtures):
-            adopts = chosen(trial.seed, 0, "adoption", 0, trial.hosts, share)
+            adopts = chosen(trial.seed % LARGEST, 0, "adoption", 0, trial.hosts, share)
             kinds = [_populations(share, adopts), *([_populations(1, adopts)] if share == own else [])]
             yield from (_rows_of_trial(place, trial, share, each) for each in kinds)
 

@@ -36,6 +36,7 @@ MISSING = (
 Compiled: TypeAlias = tuple[Any, ...] | HandDesigned | Mixture
 
 UNUSED = ("fixed-window", 1.0)  # stands in a plan until a hand-designed control takes its place
+MARKS = ("queue", "queue_attributes", "marker")  # what a plan says of the queue that marks
 
 
 SUMS = (*COUNTS, *TIMES, "stalled")
@@ -223,10 +224,12 @@ class Ns3:
         if all(isinstance(each, HandDesigned) for each in policy.parts):
             differ = [name for name, value in adopted["options"].items() if other["options"][name] != value]
             require(not differ, f"mix: in ns-3 both need the same {', '.join(differ)}")
+        marks = [[each.get(name) for name in MARKS] for each in (adopted, other) if each["queue"] != self.options.queue]
+        require(all(each == marks[0] for each in marks), "mix: in ns-3 both need the same marker")
         options = (adopted if isinstance(policy.adopted, HandDesigned) else other)["options"]
         queue = adopted if adopted["queue"] != self.options.queue else other
         ends = (0, network.senders, len(adopted["routes"]))
-        adopts = [each for e in pairwise(ends) for each in chosen(seed, network.id, "adoption", *e, policy.share)]
+        adopts = [each for e in pairwise(ends) for each in chosen(seed, network.drawn_by, "adoption", *e, policy.share)]
         policies = [(adopted if each else other)["policy"] for each in adopts]
         return queue | {"policy": policies[0], "policies": policies, "options": options}
 

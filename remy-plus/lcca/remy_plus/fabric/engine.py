@@ -138,7 +138,7 @@ class FabricEngine:
             return run_fluid(self, topology, flows, seed, horizon_ns)
         flows.require_on(topology)
         transport, parameters = self._transport(float(np.min(topology.host_gbps)), topology.hosts, seed)
-        values = self.settings.values(self._kind.settings if self._kind else {}) | {
+        values = self._values | {
             "seed": float(seed),
             "horizon_ns": min(horizon_ns, 9e15),
             "last_round_ns": min(last_round_ns, 9e15),
@@ -194,9 +194,16 @@ class FabricEngine:
             raise InputError(f"fabric: {error}") from None
 
     @property
+    def _values(self) -> dict[str, float]:
+        """Settings of the fabric, with those that the transport brings; both parts of a mixture bring the same."""
+        if isinstance(self.transport, Mixture):
+            return engine_of(self.transport.adopted, self.settings)._values
+        return self.settings.values(self._kind.settings if self._kind else {})
+
+    @property
     def priorities(self) -> int:
         """How many classes of traffic switches have under it."""
-        return int(self.settings.values(self._kind.settings if self._kind else {})["priorities"])
+        return int(self._values["priorities"])
 
     @property
     def ideal(self) -> bool:
@@ -215,6 +222,7 @@ class FabricEngine:
     def _transport(self, gbps: float, hosts: int = 0, seed: int = 0) -> tuple[Any, dict[str, float]]:
         """Return what the engine calls the transport, and its parameters; of a mixture, with which hosts adopt."""
         if isinstance(self.transport, Mixture):
+            require(self.around is None, "others: agents steer flows beside one transport; name no mixture")
             adopts = chosen(seed, 0, "adoption", 0, hosts, self.transport.share).tolist()
             parts = (engine_of(each, self.settings)._transport(gbps) for each in self.transport.parts)
             return (*parts, adopts), {}
@@ -326,7 +334,7 @@ def _mixed(policy: Mixture, settings: FabricSettings) -> FabricEngine:
     parts = [engine_of(each, settings) for each in policy.parts]
     names = " and ".join(each.name if isinstance(each, Transport) else "a policy" for each in policy.parts)
     require(not any(each.ideal or each.tuner for each in parts), f"mix: {names}: neither ideals nor tuners mix")
-    needs = [each.settings.values(each._kind.settings if each._kind else {}) for each in parts]
+    needs = [each._values for each in parts]
     differ = ", ".join(name for name, value in needs[0].items() if needs[1][name] != value)
     require(not differ, f"mix: {names}: need other fabrics than each other ({differ})")
     usual = [settings.marker] if settings.marker else [each._kind and each._kind.marker for each in parts]

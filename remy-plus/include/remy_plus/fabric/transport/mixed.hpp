@@ -22,8 +22,7 @@ class Mixed final : public Transport {
       if (each->hosts() != Hosts::windowed || each->telemetry() == Telemetry::fair_rate)
         throw std::invalid_argument(
             "two transports run side by side whose hosts and switches are of one kind: not homa, rcp and those of "
-            "Ultra "
-            "Ethernet");
+            "Ultra Ethernet");
   }
 
   const Transport& of(std::uint32_t number) const override { return *two_[own_[number]]; }
@@ -35,6 +34,10 @@ class Mixed final : public Transport {
   void on_timer(std::uint32_t number, Flow& flow, Time now) override { at(number).on_timer(number, flow, now); }
   void lose(std::uint32_t number, Flow& flow, bool timeout, Time now) override {
     at(number).lose(number, flow, timeout, now);
+  }
+  bool hears_answers() const override { return two_[0]->hears_answers() || two_[1]->hears_answers(); }
+  void on_answer(std::uint32_t number, std::uint8_t entropy, bool nack, Echo echo, Time now) override {
+    if (at(number).hears_answers()) at(number).on_answer(number, entropy, nack, echo, now);
   }
   void reserve(std::size_t flows) override {
     for (const auto& each : two_) each->reserve(flows);
