@@ -359,6 +359,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
     "maps-default": lambda: maps("paper/maps-default"),
+    "maps-2t": lambda: maps("paper/maps-2t"),
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
     "adoption-stamping": stamping,
