@@ -153,7 +153,7 @@ class Search:
                 (first,) = self.space.draw(derive(self.source.seed, "chain", chain), 1, len(own))
                 place = {name: levels.index(getattr(first, name)) for name, levels in self.levels.items()}
             else:
-                sampler = tpe(seed_of(self.source.seed, number), begins, together=chain % 2 == 0)
+                sampler = tpe(seed_of(self.source.seed, number), begins, multivariate=chain % 2 == 0)
                 place = proposal(sampler, own, space).params
             trials.append(_trial(place, space))
         return [self._network(n, trials[n].params) for n in range(block.first, block.end)]

@@ -47,11 +47,11 @@ def sampler_of(config: TuneConfig, space: Space, seed: int, start_value: float) 
             return RandomSampler(seed=seed)
 
 
-def tpe(seed: int, startup: int, together: bool = False) -> BaseSampler:
-    """Return Optuna's estimator, whose first candidates are drawn at random; `together` models parameters jointly."""
+def tpe(seed: int, startup: int, multivariate: bool | None = None) -> BaseSampler:
+    """Return Optuna's estimator, whose first candidates are drawn at random; None: as Optuna usually has it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ExperimentalWarning)  # of Optuna before 5, and of `together`
-        return TPESampler(n_startup_trials=startup, seed=seed, constant_liar=True, multivariate=together)
+        warnings.simplefilter("ignore", ExperimentalWarning)  # of Optuna before 5
+        return TPESampler(n_startup_trials=startup, seed=seed, constant_liar=True, multivariate=multivariate)
 
 
 def seed_of(seed: int, number: int) -> int:
