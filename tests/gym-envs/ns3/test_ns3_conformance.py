@@ -10,11 +10,13 @@ import pytest
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import FixedRate, FixedWindow, Mixture
 from lcca.remy_plus.topology import KINDS, Topology
+from lcca.signal_sets.load import resolve
 
 POLICIES = Path(__file__).parents[3] / "configs" / "policies"
 DURATION = 5_000.0
@@ -70,6 +72,14 @@ class TestRecord:
         simulator = Ns3(500.0)
         alone, part = (simulator.plan(mixture, each, 7) for each in (replace(many, id=8, stream=None), many))
         assert alone["policies"] == part["policies"]
+
+    def test_two_markers_on_one_queue_are_refused(self):
+        red, step = (resolve(f"dctcp@{name}", "ns3").policy for name in ("red", "step"))
+        simulator = Ns3(500.0)
+        for adopted, other in ((red, step), (step, red)):
+            with pytest.raises(InputError, match="both need the same marker"):
+                simulator.plan(Mixture(adopted, other, 0.5), NETWORK, 1)
+        assert simulator.plan(Mixture(red, red, 0.5), NETWORK, 1)["queue"] == "marker"
 
     def test_random_loss_takes_the_same_packets(self):
         lossy = replace(NETWORK, loss=0.01)
