@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "remy_plus/core/link_meter.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/headers/hop.hpp"
@@ -17,7 +18,8 @@ namespace remy_plus {
 
 // A port that stamps queue and link alone.
 struct NoStamps {
-  static constexpr bool any = false;
+  static constexpr bool any = false, sized = false;
+  using Meter = LinkMeter;
 };
 
 // Storage that trials reuse: of each slot of the ring its numbers, one per field, and what its packet said.
@@ -28,7 +30,8 @@ struct ExactSpace {
 
 class ExactStamps {
  public:
-  static constexpr bool any = true;
+  static constexpr bool any = true, sized = false;
+  using Meter = LinkMeter;
 
   ExactStamps(const Network& network, const Model& model, ExactSpace& space, const Stamping& stamping)
       : stamping_(&stamping),

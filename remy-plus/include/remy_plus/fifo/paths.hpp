@@ -35,6 +35,7 @@ class BasicPaths {
  public:
   static constexpr bool many_hops = true;
   static constexpr bool stamped = headers;
+  static constexpr bool steps = true;
   using Clocks = PathClocks;
   using Space = BasicPathSpace<headers>;
 

@@ -15,6 +15,7 @@
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/fifo/exact_stamps.hpp"
+#include "remy_plus/fifo/header_stamps.hpp"
 #include "remy_plus/fifo/shares.hpp"
 
 namespace remy_plus {
@@ -24,6 +25,8 @@ class BasicPort {
  public:
   static constexpr bool many_hops = false;
   static constexpr bool stamped = Stamps::any;
+  static constexpr bool sized = Stamps::sized;  // packets have bytes of their own
+  static constexpr bool steps = sized;  // lost packets come to their end too
   using Clocks = SharedClock;
 
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
@@ -50,19 +53,29 @@ class BasicPort {
       return false;
     }
     if (tail_ - std::min(head_, started_) > mask_) grow();
-    if constexpr (stamped) stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
-    Packet& stored = ring_[tail_++ & mask_];
+    if constexpr (stamped && !sized) stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
+    const std::uint64_t slot = tail_ & mask_, waiting = tail_ - started_;
+    Packet& stored = ring_[slot];
     const double start = busy ? free_at_ : now;
-    free_at_ = start + service_;
+    if constexpr (sized) {
+      const auto& load = stamps_.depart(slot, sequence, sender);
+      free_at_ = start + load.service;
+      work_ += load.size;
+      stored.link = stamps_.plain() ? meter_.count(start, load.weight) : 0;
+    } else {
+      free_at_ = start + service_;
+      stored.link = meter_.count(start);
+    }
+    ++tail_;
     waiting_ += start - now;
     stored.sent = now;
     stored.start = start;
     stored.arrives = free_at_ + rtt_;
-    stored.link = meter_.count(start);
     stored.sequence = sequence;
     stored.flow = flow;
     stored.sender = sender;
     stored.lost = lost;
+    if constexpr (sized) stamps_.enqueue(slot, stored, waiting, started_ & mask_, busy);
     if (tail_ - head_ == 1) skip_lost();
     return true;
   }
@@ -77,10 +90,21 @@ class BasicPort {
 
   // The packet that arrives at next_arrival(). The reference is valid until the next accept().
   const Packet& deliver() {
-    while (started_ <= head_) stamp();
-    const Packet& packet = ring_[head_++ & mask_];
-    skip_lost();
-    return packet;
+    if constexpr (sized) return ring_[(head_ - 1) & mask_];
+    return next();
+  }
+
+  // The same in two steps, where lost packets come to their end too.
+  Fate step(double)
+    requires sized
+  {
+    const Packet& packet = next();
+    if (packet.lost) {
+      ++passed_;
+      return Fate::under_way;
+    }
+    stamps_.arrive((head_ - 1) & mask_, packet);
+    return Fate::home;
   }
 
   double spare(const Packet& packet) const { return link_rate_ * std::max(0.0, 1 - packet.link); }
@@ -96,17 +120,26 @@ class BasicPort {
   const Seen& look(const Packet& packet)
     requires stamped
   {
-    return stamps_.look(static_cast<std::size_t>(&packet - ring_.data()));
+    const auto slot = static_cast<std::size_t>(&packet - ring_.data());
+    if constexpr (sized)
+      return stamps_.look(slot, packet);
+    else
+      return stamps_.look(slot);
+  }
+  bool plain() const
+    requires sized
+  {
+    return stamps_.plain();
   }
 
   std::uint64_t accepted() const { return tail_; }
-  std::uint64_t passed() const { return 0; }
+  std::uint64_t passed() const { return passed_; }
 
   // Fills in what happened on the link.
   void report(double end, TrialTotals& totals, std::vector<LinkTotals>& links) const {
     const double backlog = std::max(0.0, free_at_ - end) * link_rate_;
     totals.hops = tail_;
-    totals.utilisation = (static_cast<double>(tail_) - backlog) / link_rate_ / end;
+    totals.utilisation = ((sized ? work_ : static_cast<double>(tail_)) - backlog) / link_rate_ / end;
     totals.queue_mean = waiting(end) / end;
     links.assign(1, {totals.utilisation, totals.queue_mean, tail_, dropped_});
   }
@@ -137,8 +170,16 @@ class BasicPort {
     ++started_;
   }
 
+  const Packet& next() {
+    while (started_ <= head_) stamp();
+    const Packet& packet = ring_[head_++ & mask_];
+    skip_lost();
+    return packet;
+  }
+
   void skip_lost() {
-    while (head_ < tail_ && ring_[head_ & mask_].lost) ++head_;
+    if constexpr (!sized)
+      while (head_ < tail_ && ring_[head_ & mask_].lost) ++head_;
     next_arrival_ = head_ < tail_ ? ring_[head_ & mask_].arrives : never;
   }
 
@@ -163,7 +204,7 @@ class BasicPort {
   static constexpr std::size_t most_packets_ = std::size_t{1} << 24;
 
   std::vector<Packet>& ring_;
-  LinkMeter meter_;
+  typename Stamps::Meter meter_;
   double link_rate_;
   double service_;
   double rtt_;
@@ -171,15 +212,18 @@ class BasicPort {
   double free_at_ = -1;
   double next_arrival_ = never;
   double waiting_ = 0;
+  double work_ = 0;  // packets of size 1, where they differ
   std::uint64_t mask_;
   std::uint64_t head_ = 0;     // next to arrive at the receiver
   std::uint64_t started_ = 0;  // next to be stamped
   std::uint64_t tail_ = 0;     // next to be accepted
   std::uint64_t dropped_ = 0;
+  std::uint64_t passed_ = 0;  // steps that did not bring a packet home
   [[no_unique_address]] Stamps stamps_;
 };
 
 using Port = BasicPort<NoStamps>;
 using ExactPort = BasicPort<ExactStamps>;
+using HeaderPort = BasicPort<HeaderStamps>;
 
 }  // namespace remy_plus

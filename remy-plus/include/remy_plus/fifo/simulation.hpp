@@ -113,12 +113,14 @@ class Simulation {
  private:
   static Net make_net(const Network& network, const Model& model, Workspace& space, const Stampings& stampings,
                       std::uint64_t seed) {
-    if constexpr (Net::stamped && Net::many_hops)
+    if constexpr (Net::many_hops && Net::stamped)
       return Net(network, model, space.stamped, stampings, seed);
-    else if constexpr (Net::stamped)
-      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stampings.all.front()));
     else if constexpr (Net::many_hops)
       return Net(network, model, space.paths);
+    else if constexpr (Net::sized)
+      return Net(network, model, space.ring, HeaderStamps(network, model, space.headers, *stampings.all.front(), seed));
+    else if constexpr (Net::stamped)
+      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stampings.all.front()));
     else
       return Net(network, model, space.ring);
   }
@@ -231,7 +233,7 @@ class Simulation {
   // --- receiving
 
   void receive() {
-    if constexpr (Net::many_hops)
+    if constexpr (Net::steps)
       if (!step()) return;
     const auto& packet = net_.deliver();  // valid until the next send
     const std::size_t sender = packet.sender;
@@ -448,8 +450,11 @@ TrialTotals run_simulation(const Network& network, const Model& model, const P& 
     if (stamping->exact && !network.layout)
       return Simulation<P, Observer, ExactPort>(network, model, policy, seed, duration, space, observer, stamping)
           .run();
-    const Network laid = network.layout ? network : as_layout(network);
-    return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, stamping).run();
+    if (!network.layout)
+      return Simulation<P, Observer, HeaderPort>(network, model, policy, seed, duration, space, observer, stamping)
+          .run();
+    return Simulation<P, Observer, StampedPaths>(network, model, policy, seed, duration, space, observer, stamping)
+        .run();
   }
   if (network.layout)
     return Simulation<P, Observer, Paths>(network, model, policy, seed, duration, space, observer).run();

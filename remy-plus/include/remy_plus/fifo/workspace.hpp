@@ -8,6 +8,7 @@
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/fifo/exact_stamps.hpp"
+#include "remy_plus/fifo/header_stamps.hpp"
 #include "remy_plus/fifo/paths.hpp"
 #include "remy_plus/fifo/sender.hpp"
 #include "remy_plus/policies/policy.hpp"
@@ -17,6 +18,7 @@ namespace remy_plus {
 struct Workspace {
   std::vector<Packet> ring = std::vector<Packet>(1024);  // of one port
   ExactSpace exact;                                      // beside the ring, where headers are exact
+  HeaderSpace headers;                                   // beside the ring, of other headers
   PathSpace paths;                                       // of many
   StampedSpace stamped;                                  // of one or many, with headers
   std::vector<Sender> senders;

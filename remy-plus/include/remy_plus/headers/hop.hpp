@@ -67,6 +67,10 @@ class Hop {
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
     for (const StampedField& field : stamping.fields) add_meters(field, model, rtt);
+    simple_ = !told_ && std::ranges::all_of(stamping.fields, [&](const StampedField& f) { return is_simple(f); });
+    if (simple_)
+      for (std::size_t i = 0; i < stamping.fields.size(); ++i)
+        if (stamping.fields[i].writes) simple_fields_.push_back({i, meters_[i].idle()});
   }
 
   // The same hop at a link of another rate: what it measures begins anew, and it goes on counting.
@@ -82,6 +86,8 @@ class Hop {
   void leave() { --flows_; }
   // Whether it makes something of what packets say of their senders.
   bool asks() const { return told_; }
+  // Whether packets that are put into the queue matter to it.
+  bool listens() const { return told_ || phases_[true]; }
 
   // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
   // measured; those that carry the header are written to.
@@ -90,7 +96,10 @@ class Hop {
     pass(moment, draws, carried, words, true);
   }
   void dequeue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
-    pass(moment, draws, carried, words, false);
+    if (simple_)
+      pass_simple(moment, draws, carried, words);
+    else
+      pass(moment, draws, carried, words, false);
     if (carried) {
       if (stamping_->imperfect && lost(draws)) leave_out(*carried);
       ++carried->hops;
@@ -135,6 +144,39 @@ class Hop {
       if (field.at_enqueue != enqueue || !field.writes) continue;
       if (!meters_[i].idle()) measure(i, field, moment, draws, carried);
       if (writes) write(i, moment, draws, *carried, words);
+    }
+  }
+
+  // A field whose number goes into every packet as it leaves, and nothing else does.
+  struct SimpleField {
+    std::size_t field;
+    bool idle;           // nothing is measured for it
+    double number = std::nan("");
+    std::uint64_t code = 0;  // of the number
+  };
+
+  bool is_simple(const StampedField& f) const {
+    if (!f.writes) return true;
+    const bool scalar = f.aggregation != Aggregation::with && f.aggregation != Aggregation::per_hop;
+    return scalar && !stamping_->imperfect && !f.at_enqueue && f.when.empty() && f.only < 0 && !f.has_value &&
+           f.source < Source::constant && f.coding.rounding != Rounding::stochastic;
+  }
+
+  // As pass() does at dequeue. Numbers mostly are those of the packet before, and then so are their codes.
+  void pass_simple(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
+    if (carried) carried->replaced = 0;
+    for (SimpleField& simple : simple_fields_) {
+      const std::size_t i = simple.field;
+      const StampedField& field = stamping_->fields[i];
+      if (!simple.idle) measure(i, field, moment, draws, carried);
+      if (!carried) continue;
+      const double number = scaled(field, simple.idle ? instant(meters_[i], field.source, moment, carried)
+                                                      : measured(meters_[i], field.source, moment, carried));
+      if (number != simple.number) {
+        simple.code = field.coding.encode(number);
+        simple.number = number;
+      }
+      combine(i, simple.code, *carried, words);
     }
   }
 
@@ -418,6 +460,8 @@ class Hop {
   std::uint64_t sent_bytes_ = 0;
   bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
   bool told_ = false;                   // whether it says a rate or a change of the window
+  bool simple_ = false;                 // whether all fields are
+  std::vector<SimpleField> simple_fields_;
   std::vector<Meters> meters_;          // per field
   std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/headers/stamping.hpp"
@@ -15,7 +16,15 @@ namespace remy_plus {
 class Reader {
  public:
   explicit Reader(const Stamping& stamping)
-      : stamping_(&stamping), before_(stamping.max_hops * stamping.record), hops_before_(0) {}
+      : stamping_(&stamping), before_(stamping.max_hops * stamping.record), hops_before_(0) {
+    const auto& fields = stamping.fields;
+    const auto simple = [&](const Reading& r) {
+      const StampedField& field = fields[static_cast<std::size_t>(r.field)];
+      return field.aggregation != Aggregation::per_hop && field.only < 0 && r.count < 0;
+    };
+    simple_ = !stamping.gaps && std::ranges::all_of(stamping.readings, simple);
+    if (simple_) codes_.resize(stamping.readings.size());
+  }
 
   // A header of the flow came back. Differences are to the flow's previous one.
   const Seen& read(std::uint32_t flow, const Carried& carried, const std::uint64_t* words) {
@@ -23,12 +32,33 @@ class Reader {
     if (!carried.there || !carried.shown) return seen_;
     if (flow != flow_) hops_before_ = 0;
     flow_ = flow;
+    if (simple_) {
+      read_simple(carried, words);
+      return seen_;
+    }
     for (const Reading& reading : stamping_->readings) decode(reading, carried, words);
     remember(carried, words);
     return seen_;
   }
 
  private:
+  // Every header has a number of each field. A code that did not change says what it said.
+  void read_simple(const Carried& carried, const std::uint64_t* words) {
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      const Reading& reading = stamping_->readings[i];
+      Code& before = codes_[i];
+      const std::uint64_t code = words[stamping_->place[static_cast<std::size_t>(reading.field)]];
+      if (before.known && before.code == code) {
+        seen_.fresh |= before.fresh;
+        continue;
+      }
+      const SignalMask others = std::exchange(seen_.fresh, 0);
+      decode(reading, carried, words);
+      before = {code, seen_.fresh, true};
+      seen_.fresh |= others;
+    }
+  }
+
   void decode(const Reading& reading, const Carried& carried, const std::uint64_t* words) {
     const StampedField& field = stamping_->fields[static_cast<std::size_t>(reading.field)];
     if (field.only >= 0 && field.only != carried.label) return;
@@ -98,7 +128,16 @@ class Reader {
     std::copy_n(words + stamping_->fields.size(), hops_before_ * stamping_->record, before_.begin());
   }
 
+  // What a reading saw last, and which signal that brought.
+  struct Code {
+    std::uint64_t code = 0;
+    SignalMask fresh = 0;
+    bool known = false;
+  };
+
   const Stamping* stamping_;
+  bool simple_;
+  std::vector<Code> codes_;  // of simple readings
   Seen seen_;
   std::uint32_t flow_ = UINT32_MAX;
   std::vector<std::uint64_t> before_;

@@ -1,0 +1,154 @@
+// The headers of the packets of one bottleneck, kept beside the port's ring: what its hop writes, what that costs in
+// bytes, and what senders read. StampedPaths (paths.hpp) does the same hop by hop.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "remy_plus/core/link_meter.hpp"
+#include "remy_plus/core/network.hpp"
+#include "remy_plus/core/packet.hpp"
+#include "remy_plus/headers/hop.hpp"
+#include "remy_plus/headers/reader.hpp"
+
+namespace remy_plus {
+
+// What a packet takes of the link.
+struct LinkLoad {
+  double size = 1;  // packets
+  double service;   // µs
+  std::uint64_t weight = 0;
+};
+
+// Storage that trials reuse: of each slot of the ring its header.
+struct HeaderSpace {
+  struct Slot {
+    Carried carried;
+    std::uint64_t until;  // bytes accepted up to it
+    bool large;           // it has the header's bytes
+  };
+  std::vector<Slot> slots;
+  std::vector<std::uint64_t> words;
+};
+
+class HeaderStamps {
+ public:
+  static constexpr bool any = true;
+  static constexpr bool sized = true;
+  using Meter = BasicLinkMeter<std::uint64_t, 65536>;
+
+  HeaderStamps(const Network& network, const Model& model, HeaderSpace& space, const Stamping& stamping,
+               std::uint64_t seed)
+      : stamping_(&stamping),
+        space_(&space),
+        hop_(stamping, model, network.link_rate, network.rtt),
+        seed_(seed),
+        network_(network.id),
+        readers_(static_cast<std::size_t>(network.senders), Reader(stamping)),
+        reflectors_(static_cast<std::size_t>(network.senders)) {
+    const double unit = stamping.packet_bytes;
+    const std::uint32_t more = Stamping::bytes(stamping.sent_bytes, 1);
+    bytes_[0] = stamping.packet_bytes;
+    bytes_[1] = stamping.packet_bytes + more;
+    for (const bool large : {false, true}) {
+      LinkLoad& load = loads_[large];
+      load.size = large ? 1 + more / unit : 1;
+      load.service = load.size / network.link_rate;
+      load.weight = static_cast<std::uint64_t>(std::llround(load.size * 65536));
+    }
+  }
+
+  Hop& hop() { return hop_; }
+  void tell(const Told& told) { told_ = told; }
+  // Whether senders are told of queue and link without bytes.
+  bool plain() const { return stamping_->plain; }
+
+  void resize(std::size_t slots) {
+    space_->slots.resize(slots);
+    space_->words.resize(slots * stamping_->words);
+  }
+  // The ring grew: what was in one slot of `before` is now in another.
+  void move(const HeaderSpace& before, std::size_t from, std::size_t to) {
+    space_->slots[to] = before.slots[from];
+    std::copy_n(before.words.begin() + at(from), stamping_->words, space_->words.begin() + at(to));
+  }
+  HeaderSpace take() { return std::exchange(*space_, {}); }
+
+  // A packet leaves its sender for the queue, where so many wait before it, the first of them in slot `first`.
+  const LinkLoad& depart(std::size_t slot, std::uint32_t sequence, std::uint16_t sender) {
+    HeaderSpace::Slot& stored = space_->slots[slot];
+    stored.carried = departure(*stamping_, {seed_, network_, sender, sequence}, words(slot));
+    stored.carried.told = told_;
+    stored.large = stored.carried.there;
+    return loads_[stored.large];
+  }
+  void enqueue(std::size_t slot, const Packet& packet, std::uint64_t waiting, std::size_t first, bool busy) {
+    HeaderSpace::Slot& stored = space_->slots[slot];
+    const std::uint64_t bytes = bytes_[stored.large];
+    if (hop_.listens()) {
+      const std::uint64_t before =
+          waiting == 0 ? accepted_ : space_->slots[first].until - bytes_[space_->slots[first].large];
+      Moment moment = moment_of(stored, packet);
+      moment.queue_packets = busy ? static_cast<double>(waiting) : 0;
+      moment.queue_bytes = busy ? static_cast<double>(accepted_ - before) : 0;
+      Carried* carried = stored.carried.there ? &stored.carried : nullptr;
+      hop_.enqueue(moment, draws(packet), carried, carried ? words(slot) : nullptr);
+    }
+    accepted_ += bytes;
+    stored.until = accepted_;
+  }
+
+  // It leaves, and so many wait behind it.
+  void dequeue(std::size_t slot, const Packet& packet, std::uint32_t behind) {
+    HeaderSpace::Slot& stored = space_->slots[slot];
+    Moment moment = moment_of(stored, packet);
+    moment.queue_packets = behind;
+    moment.queue_bytes = static_cast<double>(accepted_ - stored.until);
+    Carried* carried = stored.carried.there ? &stored.carried : nullptr;
+    hop_.dequeue(moment, draws(packet), carried, carried ? words(slot) : nullptr);
+  }
+
+  // It is at its receiver.
+  void arrive(std::size_t slot, const Packet& packet) {
+    Carried& carried = space_->slots[slot].carried;
+    carried.shown = carried.there && reflectors_[packet.sender].reflects(*stamping_, packet.arrives);
+  }
+
+  const Seen& look(std::size_t slot, const Packet& packet) {
+    return readers_[packet.sender].read(packet.flow, space_->slots[slot].carried, words(slot));
+  }
+
+ private:
+  std::ptrdiff_t at(std::size_t slot) const { return static_cast<std::ptrdiff_t>(slot * stamping_->words); }
+  std::uint64_t* words(std::size_t slot) { return space_->words.data() + slot * stamping_->words; }
+
+  Draws draws(const Packet& packet) const { return {seed_, network_, packet.sender, packet.sequence}; }
+
+  Moment moment_of(const HeaderSpace::Slot& stored, const Packet& packet) const {
+    const LinkLoad& load = loads_[stored.large];
+    Moment moment;
+    moment.arrived = packet.sent;
+    moment.start = packet.start;
+    moment.service = load.service;
+    moment.size = load.size;
+    moment.bytes = bytes_[stored.large];
+    return moment;
+  }
+
+  const Stamping* stamping_;
+  HeaderSpace* space_;
+  Hop hop_;
+  std::uint64_t seed_, network_;
+  LinkLoad loads_[2];       // of packets without the header, and with it
+  std::uint64_t bytes_[2];  // of these
+  std::uint64_t accepted_ = 0;  // bytes
+  Told told_;                   // of the next packet to be offered
+  std::vector<Reader> readers_;        // per sender
+  std::vector<Reflector> reflectors_;  // per sender's receiver
+};
+
+}  // namespace remy_plus
