@@ -1,12 +1,13 @@
 """Packets per CPU second of the engine, beside a throw-away yardstick measured in the same run.
 
     python benchmarks/engine.py [--json] [--repeats 5] [--signals flows]
-    python benchmarks/engine.py --policies configs/policies/e2e.json configs/policies/law-e2e.json
+    python benchmarks/engine.py --policies configs/policies/e2e.json configs/policies/law-e2e.json --stamped ecn
 
 The yardstick (`engine_probe.cpp`) simulates the same kind of network with fixed-size rings and without records,
 utilities or per-component random streams. Both run a 64-rule table over six signals on one link of 3 packets/µs. Each
 repeat runs the two one after the other; the best of the repeats counts for each, since noise only ever slows down.
-With `--policies` it is trials of the default space per CPU second, of each and over the first.
+With `--policies` it is trials of the default space per CPU second, of each and over the first; with `--stamped` of each
+with that header in every packet too.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import compile_policy
+from lcca.remy_plus.policies.policy import compile_policy, with_header
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 
 SENDERS = (1, 4, 8, 16)
 SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma", "queue", "link")
@@ -98,12 +101,18 @@ def thread_speedup() -> float:
     return min(one for one, _ in pairs) / min(two for _, two in pairs)
 
 
-def policy_rates(files: list[str], repeats: int) -> dict[str, float]:
+def policy_rates(files: list[str], repeats: int, stamped: list[str]) -> dict[str, float]:
     """Return the trials per CPU second of policies on 320 default networks, the best of the repeats."""
     space = read_config(Path(__file__).parents[1] / "configs/networks/default.yaml", NetworkSpace)
     networks, engine = NetworkList(space.draw(9_000_000, 320)), Engine(space.duration, jobs=1)
-    policies = {file: compile_policy(load(file).policy) for file in files}
-    rates = dict.fromkeys(files, 0.0)
+    loaded = {file: load(file).policy for file in files}
+    with_headers = {
+        f"{file} with {name}": with_header(getattr(policy, "policy", policy), stamping(header(name)))
+        for file, policy in loaded.items()
+        for name in stamped
+    }
+    policies = {name: compile_policy(policy) for name, policy in sorted((loaded | with_headers).items())}
+    rates = dict.fromkeys(policies, 0.0)
     for _ in range(repeats):
         for file, policy in policies.items():
             began = time.process_time()
@@ -119,9 +128,10 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--signals", nargs="+", default=[], help="in place of the last of the table's six")
     parser.add_argument("--policies", nargs="+", help="files of policies, in place of the yardstick")
+    parser.add_argument("--stamped", nargs="+", default=[], help="headers, with --policies")
     options = parser.parse_args()
     if options.policies:
-        rates = policy_rates(options.policies, options.repeats)
+        rates = policy_rates(options.policies, options.repeats, options.stamped)
         for file, rate in rates.items():
             print(f"{rate:7.1f} trials per CPU s, ratio {rate / rates[options.policies[0]]:.2f}  {file}")
         return 0

@@ -226,9 +226,9 @@ std::unique_ptr<Episode> new_episode(const EpisodeRules& rules, const Trialled& 
   const Network& network = *trial.network;
   if (rules.header && rules.header->exact && !network.layout)
     return std::make_unique<EpisodeOn<ExactPort>>(rules, network, trial, space, reports);
-  if (rules.header)
-    return std::make_unique<EpisodeOn<StampedPaths>>(rules, network.layout ? network : as_layout(network), trial, space,
-                                                     reports);
+  if (rules.header && !network.layout)
+    return std::make_unique<EpisodeOn<HeaderPort>>(rules, network, trial, space, reports);
+  if (rules.header) return std::make_unique<EpisodeOn<StampedPaths>>(rules, network, trial, space, reports);
   if (network.layout) return std::make_unique<EpisodeOn<Paths>>(rules, network, trial, space, reports);
   return std::make_unique<EpisodeOn<Port>>(rules, network, trial, space, reports);
 }

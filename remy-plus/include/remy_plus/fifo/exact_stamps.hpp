@@ -1,5 +1,5 @@
 // What one bottleneck tells senders beside queue and link where headers are exact: numbers kept beside the port's ring.
-// StampedPaths (paths.hpp) says the same of any header, hop by hop, at twice the cost.
+// HeaderStamps says the same of any header.
 #pragma once
 
 #include <algorithm>

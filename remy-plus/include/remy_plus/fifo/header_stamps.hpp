@@ -27,12 +27,13 @@ struct LinkLoad {
 // Storage that trials reuse: of each slot of the ring its header.
 struct HeaderSpace {
   struct Slot {
-    Carried carried;
     std::uint64_t until;  // bytes accepted up to it
-    bool large;           // it has the header's bytes
+    bool there;           // its packet has the header
+    bool shown;           // its acknowledgement has it
   };
   std::vector<Slot> slots;
   std::vector<std::uint64_t> words;
+  std::vector<Carried> carried;  // none where packets are all alike
 };
 
 class HeaderStamps {
@@ -48,15 +49,20 @@ class HeaderStamps {
         hop_(stamping, model, network.link_rate, network.rtt),
         seed_(seed),
         network_(network.id),
+        width_(stamping.words),
+        alike_(hop_.simple() && stamping.probability >= 1 && stamping.labels.empty()),
         readers_(static_cast<std::size_t>(network.senders), Reader(stamping)),
         reflectors_(static_cast<std::size_t>(network.senders)) {
+    for (const StampedField& field : stamping.fields) initial_.push_back(field.initial);
+    passed_.there = true;
+    passed_.hops = 1;
     const double unit = stamping.packet_bytes;
     const std::uint32_t more = Stamping::bytes(stamping.sent_bytes, 1);
     bytes_[0] = stamping.packet_bytes;
     bytes_[1] = stamping.packet_bytes + more;
-    for (const bool large : {false, true}) {
-      LinkLoad& load = loads_[large];
-      load.size = large ? 1 + more / unit : 1;
+    for (const bool there : {false, true}) {
+      LinkLoad& load = loads_[there];
+      load.size = there ? 1 + more / unit : 1;
       load.service = load.size / network.link_rate;
       load.weight = static_cast<std::uint64_t>(std::llround(load.size * 65536));
     }
@@ -69,73 +75,87 @@ class HeaderStamps {
 
   void resize(std::size_t slots) {
     space_->slots.resize(slots);
-    space_->words.resize(slots * stamping_->words);
+    space_->words.resize(slots * width_);
+    if (!alike_) space_->carried.resize(slots);
   }
   // The ring grew: what was in one slot of `before` is now in another.
   void move(const HeaderSpace& before, std::size_t from, std::size_t to) {
     space_->slots[to] = before.slots[from];
-    std::copy_n(before.words.begin() + at(from), stamping_->words, space_->words.begin() + at(to));
+    if (!alike_) space_->carried[to] = before.carried[from];
+    std::copy_n(before.words.begin() + at(from), width_, space_->words.begin() + at(to));
   }
   HeaderSpace take() { return std::exchange(*space_, {}); }
 
-  // A packet leaves its sender for the queue, where so many wait before it, the first of them in slot `first`.
+  // A packet leaves its sender.
   const LinkLoad& depart(std::size_t slot, std::uint32_t sequence, std::uint16_t sender) {
-    HeaderSpace::Slot& stored = space_->slots[slot];
-    stored.carried = departure(*stamping_, {seed_, network_, sender, sequence}, words(slot));
-    stored.carried.told = told_;
-    stored.large = stored.carried.there;
-    return loads_[stored.large];
+    bool there = true;
+    if (!alike_) {
+      Carried& carried = space_->carried[slot];
+      carried = departure(*stamping_, {seed_, network_, sender, sequence}, words(slot));
+      carried.told = told_;
+      there = carried.there;
+    }
+    space_->slots[slot].there = there;
+    return loads_[there];
   }
+
+  // It is put into the queue, where so many wait before it, the first of them in slot `first`.
   void enqueue(std::size_t slot, const Packet& packet, std::uint64_t waiting, std::size_t first, bool busy) {
     HeaderSpace::Slot& stored = space_->slots[slot];
-    const std::uint64_t bytes = bytes_[stored.large];
     if (hop_.listens()) {
-      const std::uint64_t before =
-          waiting == 0 ? accepted_ : space_->slots[first].until - bytes_[space_->slots[first].large];
+      const HeaderSpace::Slot& next = space_->slots[first];
+      const std::uint64_t before = waiting == 0 ? accepted_ : next.until - bytes_[next.there];
       Moment moment = moment_of(stored, packet);
       moment.queue_packets = busy ? static_cast<double>(waiting) : 0;
       moment.queue_bytes = busy ? static_cast<double>(accepted_ - before) : 0;
-      Carried* carried = stored.carried.there ? &stored.carried : nullptr;
-      hop_.enqueue(moment, draws(packet), carried, carried ? words(slot) : nullptr);
+      hop_.enqueue(moment, draws(packet), stored.there ? &space_->carried[slot] : nullptr, words(slot));
     }
-    accepted_ += bytes;
+    accepted_ += bytes_[stored.there];
     stored.until = accepted_;
   }
 
   // It leaves, and so many wait behind it.
   void dequeue(std::size_t slot, const Packet& packet, std::uint32_t behind) {
-    HeaderSpace::Slot& stored = space_->slots[slot];
+    const HeaderSpace::Slot& stored = space_->slots[slot];
     Moment moment = moment_of(stored, packet);
     moment.queue_packets = behind;
     moment.queue_bytes = static_cast<double>(accepted_ - stored.until);
-    Carried* carried = stored.carried.there ? &stored.carried : nullptr;
-    hop_.dequeue(moment, draws(packet), carried, carried ? words(slot) : nullptr);
+    if (alike_) {
+      Carried carried;
+      std::uint64_t* const own = words(slot);
+      std::copy_n(initial_.data(), initial_.size(), own);
+      hop_.dequeue(moment, draws(packet), &carried, own);
+    } else {
+      hop_.dequeue(moment, draws(packet), stored.there ? &space_->carried[slot] : nullptr, words(slot));
+    }
   }
 
   // It is at its receiver.
   void arrive(std::size_t slot, const Packet& packet) {
-    Carried& carried = space_->slots[slot].carried;
-    carried.shown = carried.there && reflectors_[packet.sender].reflects(*stamping_, packet.arrives);
+    HeaderSpace::Slot& stored = space_->slots[slot];
+    stored.shown = stored.there && reflectors_[packet.sender].reflects(*stamping_, packet.arrives);
   }
 
   const Seen& look(std::size_t slot, const Packet& packet) {
-    return readers_[packet.sender].read(packet.flow, space_->slots[slot].carried, words(slot));
+    Carried& carried = alike_ ? passed_ : space_->carried[slot];
+    carried.shown = space_->slots[slot].shown;
+    return readers_[packet.sender].read(packet.flow, carried, words(slot));
   }
 
  private:
-  std::ptrdiff_t at(std::size_t slot) const { return static_cast<std::ptrdiff_t>(slot * stamping_->words); }
-  std::uint64_t* words(std::size_t slot) { return space_->words.data() + slot * stamping_->words; }
+  std::ptrdiff_t at(std::size_t slot) const { return static_cast<std::ptrdiff_t>(slot * width_); }
+  std::uint64_t* words(std::size_t slot) { return space_->words.data() + slot * width_; }
 
   Draws draws(const Packet& packet) const { return {seed_, network_, packet.sender, packet.sequence}; }
 
   Moment moment_of(const HeaderSpace::Slot& stored, const Packet& packet) const {
-    const LinkLoad& load = loads_[stored.large];
+    const LinkLoad& load = loads_[stored.there];
     Moment moment;
     moment.arrived = packet.sent;
     moment.start = packet.start;
     moment.service = load.service;
     moment.size = load.size;
-    moment.bytes = bytes_[stored.large];
+    moment.bytes = bytes_[stored.there];
     return moment;
   }
 
@@ -143,10 +163,14 @@ class HeaderStamps {
   HeaderSpace* space_;
   Hop hop_;
   std::uint64_t seed_, network_;
+  std::size_t width_;  // words of a packet
+  std::vector<std::uint64_t> initial_;
+  bool alike_;              // all packets have the header, and nothing happens to it but that the hop writes its fields
+  Carried passed_;          // of such packets, behind the hop
   LinkLoad loads_[2];       // of packets without the header, and with it
   std::uint64_t bytes_[2];  // of these
-  std::uint64_t accepted_ = 0;  // bytes
-  Told told_;                   // of the next packet to be offered
+  std::uint64_t accepted_ = 0;         // bytes
+  Told told_;                          // of the next packet to be offered
   std::vector<Reader> readers_;        // per sender
   std::vector<Reflector> reflectors_;  // per sender's receiver
 };

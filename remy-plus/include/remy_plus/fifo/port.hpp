@@ -26,7 +26,7 @@ class BasicPort {
   static constexpr bool many_hops = false;
   static constexpr bool stamped = Stamps::any;
   static constexpr bool sized = Stamps::sized;  // packets have bytes of their own
-  static constexpr bool steps = sized;  // lost packets come to their end too
+  static constexpr bool steps = sized;          // lost packets come to their end too
   using Clocks = SharedClock;
 
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
@@ -53,7 +53,8 @@ class BasicPort {
       return false;
     }
     if (tail_ - std::min(head_, started_) > mask_) grow();
-    if constexpr (stamped && !sized) stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
+    if constexpr (stamped && !sized)
+      stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
     const std::uint64_t slot = tail_ & mask_, waiting = tail_ - started_;
     Packet& stored = ring_[slot];
     const double start = busy ? free_at_ : now;
@@ -95,9 +96,7 @@ class BasicPort {
   }
 
   // The same in two steps, where lost packets come to their end too.
-  Fate step(double)
-    requires sized
-  {
+  Fate step(double) requires sized {
     const Packet& packet = next();
     if (packet.lost) {
       ++passed_;
@@ -117,20 +116,14 @@ class BasicPort {
   void leave(std::size_t) { stamps_.hop().leave(); }
   bool asks() { return stamps_.hop().asks(); }
   void tell(const Told& told) { stamps_.tell(told); }
-  const Seen& look(const Packet& packet)
-    requires stamped
-  {
+  const Seen& look(const Packet& packet) requires stamped {
     const auto slot = static_cast<std::size_t>(&packet - ring_.data());
     if constexpr (sized)
       return stamps_.look(slot, packet);
     else
       return stamps_.look(slot);
   }
-  bool plain() const
-    requires sized
-  {
-    return stamps_.plain();
-  }
+  bool plain() const requires sized { return stamps_.plain(); }
 
   std::uint64_t accepted() const { return tail_; }
   std::uint64_t passed() const { return passed_; }

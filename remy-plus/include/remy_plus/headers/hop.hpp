@@ -70,7 +70,7 @@ class Hop {
     simple_ = !told_ && std::ranges::all_of(stamping.fields, [&](const StampedField& f) { return is_simple(f); });
     if (simple_)
       for (std::size_t i = 0; i < stamping.fields.size(); ++i)
-        if (stamping.fields[i].writes) simple_fields_.push_back({i, meters_[i].idle()});
+        if (stamping.fields[i].writes) simple_fields_.push_back({&stamping.fields[i], i, meters_[i].idle()});
   }
 
   // The same hop at a link of another rate: what it measures begins anew, and it goes on counting.
@@ -88,6 +88,9 @@ class Hop {
   bool asks() const { return told_; }
   // Whether packets that are put into the queue matter to it.
   bool listens() const { return told_ || phases_[true]; }
+
+  // Whether it writes numbers as packets leave and does nothing else.
+  bool simple() const { return simple_; }
 
   // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
   // measured; those that carry the header are written to.
@@ -149,8 +152,9 @@ class Hop {
 
   // A field whose number goes into every packet as it leaves, and nothing else does.
   struct SimpleField {
-    std::size_t field;
-    bool idle;           // nothing is measured for it
+    const StampedField* field;
+    std::size_t at;  // its number
+    bool idle;       // nothing is measured for it
     double number = std::nan("");
     std::uint64_t code = 0;  // of the number
   };
@@ -166,8 +170,8 @@ class Hop {
   void pass_simple(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
     if (carried) carried->replaced = 0;
     for (SimpleField& simple : simple_fields_) {
-      const std::size_t i = simple.field;
-      const StampedField& field = stamping_->fields[i];
+      const std::size_t i = simple.at;
+      const StampedField& field = *simple.field;
       if (!simple.idle) measure(i, field, moment, draws, carried);
       if (!carried) continue;
       const double number = scaled(field, simple.idle ? instant(meters_[i], field.source, moment, carried)
@@ -458,9 +462,9 @@ class Hop {
   double bits_per_us_;   // × 1e6 of one packet/µs: bit/s
   int flows_ = 0;
   std::uint64_t sent_bytes_ = 0;
-  bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
-  bool told_ = false;                   // whether it says a rate or a change of the window
-  bool simple_ = false;                 // whether all fields are
+  bool phases_[2] = {false, false};  // whether something is written at dequeue, at enqueue
+  bool told_ = false;                // whether it says a rate or a change of the window
+  bool simple_ = false;              // whether all fields are
   std::vector<SimpleField> simple_fields_;
   std::vector<Meters> meters_;          // per field
   std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas

@@ -1,0 +1,112 @@
+"""Headers kept beside one bottleneck's port: bit for bit what the engine of many links says of the same link."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network, compile_workload
+from lcca.remy_plus.policies.explicit import Rcp
+from lcca.remy_plus.policies.policy import FixedRate, Policy, WithHeader, compile_policy
+from lcca.remy_plus.policies.rules import bisect, one_rule
+from lcca.signal_sets.headers.header import Header, header, packaged_headers
+from lcca.signal_sets.headers.simulated import header_signals, stamping
+
+SIMULATED = [name for name in packaged_headers() if name not in ("bolt", "rank", "none")]  # that are for networks
+QUEUE = {"name": "q", "source": "qlen_bytes", "bits": 24, "agg": "max"}
+FLOWS = {"name": "f", "source": "flows", "bits": 16, "agg": "max"}
+OTHERS: dict[str, dict] = {
+    "nothing alike": {"select": {"kind": "sample", "prob": 0.4}},
+    "lost": {"stamp_loss": 0.3},
+    "rare": {"reflect": {"via": "ack", "every_us": 7.0}},
+    "every third": {"reflect": {"via": "ack", "every_packets": 3}},
+}
+
+
+def network(seed: int) -> Network:
+    rng = np.random.default_rng(seed)
+    rate, rtt, senders = rng.uniform(0.5, 5), rng.uniform(1, 60), int(rng.integers(1, 12))
+    buffer, loss = rng.choice((math.inf, 3.0, 50.0)), rng.choice((0.0, 0.01, 0.1))
+    switched, mean = (("time", 400.0), ("bytes", 60.0))[int(rng.integers(2))]
+    return Network(seed, rate, rtt, senders, float(buffer), mean, 100.0, float(loss), switched)
+
+
+def as_links(drawn: Network) -> _core.Network:
+    """The same bottleneck as a layout of one link, from which nothing leads back."""
+    layout = _core.Layout(
+        link_rate=[drawn.link_rate],
+        link_delay=[drawn.rtt],
+        link_buffer=[drawn.buffer],
+        forward=[[0]] * drawn.senders,
+        backward=[[]] * drawn.senders,
+        measured=drawn.senders,
+    )
+    return _core.Network(
+        id=drawn.id,
+        link_rate=drawn.link_rate,
+        rtt=drawn.rtt,
+        senders=drawn.senders,
+        buffer=drawn.buffer,
+        loss=drawn.loss,
+        workload=compile_workload(drawn),
+        layout=layout,
+    )
+
+
+def looking(used: Header) -> Policy:
+    """A rule table that looks at what the header brings, and has a rule for either half of it."""
+    signals = tuple(header_signals(used))
+    if not signals:
+        return FixedRate(0.7)
+    return bisect(one_rule(("rtt_ratio", *signals)), 0, np.array([1.3, *(0.6 for _ in signals)]))
+
+
+def same(policy: Policy, drawn: Network, seed: int) -> None:
+    compiled, options = compile_policy(policy), {"duration": 900.0, "model": Model().parts(), "script": []}
+    one, many = (_core.trace(compiled, net, seed, **options) for net in (compile_network(drawn), as_links(drawn)))
+    assert len(one["now_us"]) > 0
+    for name, values in one.items():
+        np.testing.assert_array_equal(many[name], values, err_msg=f"{seed}: {name}")
+    listed, linked = NetworkList([drawn]), NetworkList([drawn])
+    linked.compiled = lambda _: [as_links(drawn)]  # type: ignore[method-assign]
+    records = [
+        Engine(900.0, Model(), 1).run([compiled], each, [0], [0], [seed], keep_delays=True, keep_links=True).columns
+        for each in (listed, linked)
+    ]
+    for name in records[0].keys() - {"rule_hits"}:
+        np.testing.assert_array_equal(records[1][name], records[0][name], err_msg=f"{seed}: {name}")
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_every_header(name: str) -> None:
+    used = header(name)
+    for seed in range(6):
+        same(WithHeader(looking(used), stamping(used)), network(seed), seed)
+
+
+@pytest.mark.parametrize("keys", OTHERS.values(), ids=OTHERS)
+def test_packets_that_are_not_alike(keys: dict) -> None:
+    placement = {"layer": "l2", "fixed_bits": 32}
+    fields = [QUEUE, {**FLOWS, "measure": {"noise": 0.3}}] if "stamp_loss" in keys else [QUEUE, FLOWS]
+    used = Header.model_validate(
+        {"name": "own", "title": "Own", "placement": placement, "fields": fields, "direction": "one_way"} | keys
+    )
+    for seed in range(6):
+        same(WithHeader(looking(used), stamping(used)), network(seed), seed)
+
+
+def test_what_hops_make_of_queued_packets() -> None:
+    used = Rcp()
+    for seed in range(6):
+        same(used, network(seed), seed)
+        same(WithHeader(FixedRate(0.4), stamping(header("rcp-16"))), network(seed), seed)
+
+
+def test_more_packets_under_way_than_there_was_room_for() -> None:
+    drawn = Network(0, 3.0, 25.0, 8, math.inf, 1e15, 10.0, 0.0)
+    for name in ("nosignal-8b", "hpcc"):
+        same(WithHeader(FixedRate(1.0), stamping(header(name))), drawn, 0)
