@@ -59,9 +59,19 @@ int Wiring::towards(int node, int peer) const {
 Routes::Routes(const Wiring& wiring, const std::vector<std::uint8_t>& down) : wiring_(wiring), down_(down) {
   const auto nodes = static_cast<std::size_t>(wiring.nodes());
   distances_.assign(static_cast<std::size_t>(wiring.hosts()) * nodes, unreached);
-  std::vector<int> reached;
+  std::vector<int> reached, like(nodes, -1);  // of each switch the first host that has it alone
   for (int host = 0; host < wiring.hosts(); ++host) {
     std::uint16_t* row = distances_.data() + static_cast<std::size_t>(host) * nodes;
+    if (const int only = only_switch(host); only >= 0) {
+      if (int& first = like[static_cast<std::size_t>(only)]; first >= 0) {  // all others are as far from it
+        std::copy_n(distances_.data() + static_cast<std::size_t>(first) * nodes, nodes, row);
+        row[first] = 2;
+        row[host] = 0;
+        continue;
+      } else {
+        first = host;
+      }
+    }
     row[host] = 0;
     reached.assign(1, host);
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -75,6 +85,13 @@ Routes::Routes(const Wiring& wiring, const std::vector<std::uint8_t>& down) : wi
       }
     }
   }
+}
+
+// The switch of a host that has no other, over a link that carries both ways; below 0: none.
+int Routes::only_switch(int host) const {
+  const int port = wiring_.first(host);
+  if (wiring_.first(host + 1) - port != 1 || !carries(port) || !carries(wiring_.end(port).peer_port)) return -1;
+  return wiring_.end(port).peer;
 }
 
 int Routes::distance(int node, int dst) const {

@@ -7,6 +7,7 @@ from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.switches.markers import marking
 
 
@@ -134,3 +135,27 @@ def test_rcp_may_start_at_a_share_of_the_line() -> None:
     assert half - line == pytest.approx(19 * frame_ns)
     round_trip = 4000 + 2 * frame_ns + 2 * (60 + 4) * 8 / 100
     assert usual - line == pytest.approx(round_trip - frame_ns)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_base_rtt_is_the_largest_of_all_pairs(seed: int) -> None:
+    """Racks of hosts with links of their own, some alike, below one spine: of every pair the one way there is."""
+    random = np.random.default_rng(seed)
+    racks, hosts = 3, 12
+    rack = random.integers(racks, size=hosts)
+    gbps = np.concatenate([random.choice((10.0, 100.0), size=hosts), random.choice((40.0, 400.0), size=racks)])
+    delay = np.concatenate([random.choice((200.0, 900.0), size=hosts), random.choice((100.0, 3000.0), size=racks)])
+    back = np.where(random.random(hosts + racks) < 0.3, gbps / 2, gbps)
+    ends = np.concatenate([hosts + rack, np.full(racks, hosts + racks)])
+    fabric = FabricTopology(hosts, racks + 1, np.arange(hosts + racks), ends, gbps, delay, back)
+
+    def rtt(src: int, dst: int) -> float:
+        up = [src] if rack[src] == rack[dst] else [src, hosts + rack[src]]
+        down = [dst] if rack[src] == rack[dst] else [dst, hosts + rack[dst]]
+        sending = sum(8000 / gbps[link] for link in up) + sum(8000 / back[link] for link in down)
+        return sending + 2 * sum(delay[link] for link in up + down)
+
+    pairs = [(src, dst) for src in range(hosts) for dst in range(hosts) if src != dst]
+    flows = FabricFlows(np.array([0]), np.array([1]), np.array([1000]), np.zeros(1))
+    found = FabricEngine("window").run(fabric, flows)["base_rtt_ns"]
+    assert found == pytest.approx(max(rtt(*pair) for pair in pairs), abs=0.01)

@@ -53,6 +53,7 @@ class Routes {
   std::vector<int> way(int src, int dst, std::uint64_t key) const;
 
  private:
+  int only_switch(int host) const;
   int distance(int node, int dst) const;
   bool carries(int port) const { return down_.empty() || !down_[static_cast<std::size_t>(port)]; }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -125,10 +126,7 @@ class Poisson(Timed):
             return misfit
         if self.senders is not None and self.senders >= topology.hosts:
             return ("senders",), f"must be fewer than the hosts, {topology.hosts}: the others receive"
-        if (
-            self.load_of == "tor-uplinks"
-            and not link_loads(topology, self._full(topology)).gbps[topology.uplinks].any()
-        ):
+        if self.load_of == "tor-uplinks" and not _load_of_uplinks(topology, self.receiver, self.senders):
             return ("load_of",), "no flow crosses links between switches; use host-links"
         return None
 
@@ -163,25 +161,33 @@ class Poisson(Timed):
 
     def demand_while_on(self, topology: FabricTopology) -> Floats:
         """Return the mean traffic between hosts while it runs, (hosts, hosts) Gb/s."""
-        full = self._full(topology)
+        full = _full(topology, self.receiver, self.senders)
         if self.load_of == "tor-uplinks":
-            return full * (self.load / link_loads(topology, full).of_uplinks)
+            return full * (self.load / _load_of_uplinks(topology, self.receiver, self.senders))
         return full * self.load
 
-    def _full(self, topology: FabricTopology) -> Floats:
-        """Return the traffic between hosts that fills the links of senders, or of the receiver, (hosts, hosts) Gb/s."""
-        rates = topology.host_gbps
-        if self.senders is not None:
-            first = np.arange(topology.hosts) < self.senders
-            return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - self.senders), 0.0)
-        if self.receiver is None:
-            full = np.repeat(rates[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
-            np.fill_diagonal(full, 0)
-            return full
-        senders = np.where(np.arange(topology.hosts) == self.receiver, 0.0, rates)
-        full = np.zeros((topology.hosts, topology.hosts))
-        full[:, self.receiver] = senders * (rates[self.receiver] / senders.sum())
+
+def _full(topology: FabricTopology, receiver: int | None, senders: int | None) -> Floats:
+    """Return the traffic between hosts that fills the links of senders, or of the receiver, (hosts, hosts) Gb/s."""
+    rates = topology.host_gbps
+    if senders is not None:
+        first = np.arange(topology.hosts) < senders
+        return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - senders), 0.0)
+    if receiver is None:
+        full = np.repeat(rates[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
+        np.fill_diagonal(full, 0)
         return full
+    sent = np.where(np.arange(topology.hosts) == receiver, 0.0, rates)
+    full = np.zeros((topology.hosts, topology.hosts))
+    full[:, receiver] = sent * (rates[receiver] / sent.sum())
+    return full
+
+
+@lru_cache(maxsize=8)
+def _load_of_uplinks(topology: FabricTopology, receiver: int | None, senders: int | None) -> float:
+    """Return what share of the ToR uplinks full senders fill; 0 where none of it crosses them."""
+    loads = link_loads(topology, _full(topology, receiver, senders))
+    return loads.of_uplinks if loads.gbps[topology.uplinks].any() else 0.0
 
 
 class Incast(Timed):
