@@ -360,6 +360,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "topologies": lambda: topologies("topologies"),
     "maps-default": lambda: maps("paper/maps-default"),
     "maps-2t": lambda: maps("paper/maps-2t"),
+    "maps-2d": lambda: maps("paper/maps-2d"),
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
     "adoption-stamping": stamping,
