@@ -1,11 +1,14 @@
 """What imperfect numbers of flows cost laws that learnt with exact ones, and a figure of all that was measured.
 
     python benchmarks/headers/imperfect.py [--networks 240] [--json]
+    python benchmarks/headers/imperfect.py --fabric rank [--trials 16] [--json]
     python benchmarks/headers/imperfect.py --figure docs/figures/imperfect
 
 The laws are those of `configs/signals.yaml` (capacity+flows and E2E, six training seeds, 54,000 trials each). With
 every header of `configs/headers/imperfect-unseen.yaml`, bytes charged, they meet networks of the default space, the
-same for all laws of a training seed. Differences are means over training seeds, with 95 % intervals of each alone.
+same for all laws of a training seed. With `--fabric` they are those of `configs/fabric/headers.yaml` (fifteen training
+seeds), with the headers of `configs/fabric/imperfect-rank.yaml` or `imperfect-fair-share.yaml`. Differences are means
+over training seeds, with 95 % intervals of each alone.
 The figure has these and what the two campaigns on imperfect headers have said, from `results/reference`.
 """
 
@@ -16,50 +19,84 @@ import json
 import re
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.report.figures.style import HUES, INK, drawing, legend_below, new_figure
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utilities import utility
-from lcca.experiments.campaign.config import read_campaign
+from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.experiments.campaign.config import CampaignConfig, read_campaign
+from lcca.experiments.runs.seeds import derive
+from lcca.gym_envs.processes.pool import Threads
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import Policy, WithHeader
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "hooks"))
 from results import IMPERFECT, imperfection  # noqa: E402
 
 REFERENCE = ROOT / "results" / "reference"
-SEEDS = range(1, 7)
 TEST_SEED = 9_100_000
+Rows = Callable[[dict[str, Policy], int], pd.DataFrame]
+"""The trials of contenders for a training seed."""
 
 
 def measure(networks: int) -> dict[str, Any]:
     """Return the mean scores of every law and header, a number per training seed, and the differences."""
     config = read_campaign(ROOT / "configs" / "headers" / "imperfect-unseen.yaml")
-    candidates = [each for each in config.candidates if each.header is not None]
+    space = config.network_space
+
+    def rows(contenders: dict[str, Policy], seed: int) -> pd.DataFrame:
+        drawn = space.draw(TEST_SEED + seed, networks)
+        return run_trials(Engine(space.duration), contenders, drawn, [seed], utility("default"))
+
+    laws = "signals-policies", "e2e.default", "capacity+flows.default"
+    return {"networks": networks, **scored(config, laws, range(1, 7), rows)}
+
+
+def measure_on_fabric(name: str, trials: int) -> dict[str, Any]:
+    """Return the same of a header on a fabric."""
+    config = read_campaign(ROOT / "configs" / "fabric" / f"imperfect-{name}.yaml")
+    space = config.networks
+    assert isinstance(space, FabricSpace)
+
+    def rows(contenders: dict[str, Policy], seed: int) -> pd.DataFrame:
+        source = space.trials(derive(1, "imperfect", seed), fabric_utility("slowdown"), Execution(pool=Threads(1)))
+        return source.rows(contenders, Block(0, 0, trials))
+
+    laws = "fabric-headers-policies", "e2e.slowdown", f"{name}.slowdown"
+    return {"trials": trials, **scored(config, laws, range(1, 16), rows)}
+
+
+def scored(config: CampaignConfig, laws: tuple[str, str, str], seeds: range, rows: Rows) -> dict[str, Any]:
+    """Return what laws of an archive, of E2E and of a header, score: every header of a campaign, by training seeds."""
+    archive, *names = laws
     scores: dict[str, list[float]] = {}
     with TemporaryDirectory() as folder:
-        with tarfile.open(REFERENCE / "signals-policies.tar.xz") as laws:
-            laws.extractall(folder, filter="data")
-        for seed in SEEDS:
-            e2e, law = (
-                policyfile.load(Path(folder, "policies", f"{name}.default.s{seed}.json")).policy
-                for name in ("e2e", "capacity+flows")
-            )
-            contenders = {"e2e": e2e, "free": law} | {each.name: each.equip(law, charged=True) for each in candidates}
-            drawn = config.network_space.draw(TEST_SEED + seed, networks)
-            rows = run_trials(Engine(config.network_space.duration), contenders, drawn, [seed], utility("default"))
-            for name, score in rows.groupby("policy")["score_bits"].mean().items():
+        with tarfile.open(REFERENCE / f"{archive}.tar.xz") as found:
+            found.extractall(folder, filter="data")
+        for seed in seeds:
+            e2e, law = (policyfile.load(Path(folder, "policies", f"{name}.s{seed}.json")).policy for name in names)
+            if isinstance(law, WithHeader):
+                law = law.policy
+            headers = {each.name: each.equip(law, charged=True) for each in config.candidates if each.header}
+            exact = {} if isinstance(config.networks, FabricSpace) else {"free": law}
+            means = rows({"e2e": e2e} | exact | headers, seed).groupby("policy")["score_bits"].mean()
+            for name, score in means.items():
                 scores.setdefault(str(name), []).append(float(score))
-    return {"networks": networks, "training_seeds": [*SEEDS], "headers": [compared(name, scores) for name in scores]}
+    return {"training_seeds": [*seeds], "headers": [compared(name, scores) for name in scores]}
 
 
 def compared(name: str, scores: dict[str, list[float]]) -> dict[str, Any]:
@@ -108,6 +145,8 @@ def main() -> None:
     """Print the differences, or draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=240, help="of each training seed")
+    parser.add_argument("--fabric", choices=("rank", "fair-share"), help="a header, on a fabric")
+    parser.add_argument("--trials", type=int, default=16, help="of each training seed, on a fabric")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--figure", type=Path, help="draw the figure from results/reference into this file, no ending")
     options = parser.parse_args()
@@ -118,7 +157,7 @@ def main() -> None:
         )
         save_png(drawn(laws, trained), options.figure.parent, options.figure.name)
         return
-    found = measure(options.networks)
+    found = measure_on_fabric(options.fabric, options.trials) if options.fabric else measure(options.networks)
     if options.json:
         print(json.dumps(found, indent=1))
         return

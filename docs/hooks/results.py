@@ -22,7 +22,7 @@ NAMES = {
 }
 METRICS = {"score_bits": "score", "throughput_share": "throughput", "delay_us": "delay"}
 IMPERFECT = {
-    **{"exact": "exact", "map": "map: {} bits, 50 µs", "age": "map: 64 bits, {} µs", "refresh": "read every {} µs"},
+    **{"exact": "exact", "map": "map: {} bits", "age": "map: 64 bits, forgets in {} µs", "refresh": "read every {} µs"},
     **{"delay": "{} µs late", "sample": "in {} of packets", "loss": "{} of stamps lost", "noise": "noise {}"},
     **{"bias": "bias {}", "bits": "field: {} bit(s)", "switch": "all of a switch"},
 }
@@ -109,7 +109,7 @@ def headers(name: str) -> str:
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
 
 
-def imperfect(name: str) -> str:
+def imperfect(name: str, what: str = "number of flows") -> str:
     """Return what headers are worth to laws that learnt with exact numbers, training seeds one by one, bits."""
     found = {each["name"]: each for each in read(name)["headers"] if each["name"] not in ("e2e", "free")}
     rows = []
@@ -117,7 +117,7 @@ def imperfect(name: str) -> str:
         against = (found[each][f"against_{other}_bits"] for other in ("e2e", "exact"))
         cells = [bits(low, high, middle) for middle, low, high in against]
         rows.append([imperfection(each), *cells])
-    return table(("number of flows", "against E2E", "against exact numbers"), rows)
+    return table((what, "against E2E", "against exact numbers"), rows)
 
 
 def imperfection(name: str) -> str:
@@ -354,6 +354,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "imperfect-laws": lambda: imperfect("imperfect-laws"),
+    "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
+    "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
     "rl-cc": rl_cc,
     "ranges": lambda: ranges("ranges"),
     "range-costs": lambda: range_costs("ranges"),
