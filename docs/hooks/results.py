@@ -120,6 +120,13 @@ def imperfect(name: str, what: str = "number of flows") -> str:
     return table((what, "against E2E", "against exact numbers"), rows)
 
 
+def learnt_with(name: str) -> str:
+    """Return what headers are worth to laws that learnt with them, without their bytes, bits."""
+    base, *others = read(name)["signal_sets"]
+    rows = [[imperfection(each["name"]), _seeds(_less(each["scores_bits"], base["scores_bits"]))] for each in others]
+    return table(("number of flows", "against E2E"), rows)
+
+
 def imperfection(name: str) -> str:
     """Return what a header of `configs/headers/imperfect*.yaml` is not exact in."""
     value = re.search(r"-(-?[\d.]+)$", name)
@@ -354,6 +361,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "imperfect-laws": lambda: imperfect("imperfect-laws"),
+    "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
     "rl-cc": rl_cc,
