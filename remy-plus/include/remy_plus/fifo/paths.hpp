@@ -130,12 +130,16 @@ class BasicPaths {
   void tell(const Told& told) { told_ = told; }
 
   // Whether the sender of the packet that came home is told of queues and links without bytes.
-  bool plain() const requires headers {
+  bool plain() const
+    requires headers
+  {
     const Stamping* own = stamping(space_.packets[latest_].sender);
     return !own || own->plain;
   }
   // What the header of the packet that came home brings its sender.
-  const Seen& look(const PathPacket& packet) requires headers {
+  const Seen& look(const PathPacket& packet)
+    requires headers
+  {
     return readers_[packet.sender].read(packet.flow, space_.stamps.carried[latest_], space_.stamps.of(latest_));
   }
 

@@ -96,7 +96,9 @@ class BasicPort {
   }
 
   // The same in two steps, where lost packets come to their end too.
-  Fate step(double) requires sized {
+  Fate step(double)
+    requires sized
+  {
     const Packet& packet = next();
     if (packet.lost) {
       ++passed_;
@@ -116,14 +118,20 @@ class BasicPort {
   void leave(std::size_t) { stamps_.hop().leave(); }
   bool asks() { return stamps_.hop().asks(); }
   void tell(const Told& told) { stamps_.tell(told); }
-  const Seen& look(const Packet& packet) requires stamped {
+  const Seen& look(const Packet& packet)
+    requires stamped
+  {
     const auto slot = static_cast<std::size_t>(&packet - ring_.data());
     if constexpr (sized)
       return stamps_.look(slot, packet);
     else
       return stamps_.look(slot);
   }
-  bool plain() const requires sized { return stamps_.plain(); }
+  bool plain() const
+    requires sized
+  {
+    return stamps_.plain();
+  }
 
   std::uint64_t accepted() const { return tail_; }
   std::uint64_t passed() const { return passed_; }
