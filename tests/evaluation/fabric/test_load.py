@@ -56,3 +56,49 @@ def test_hosts_at_two_switches_use_the_nearer_one() -> None:
     demand = np.zeros((3, 3))
     demand[1, 2], demand[0, 1], demand[0, 2] = 0.5, 0.25, 0.125
     assert link_loads(net, demand).gbps.tolist() == [[0.375, 0], [0, 0.25], [0.5, 0], [0, 0.625], [0.125, 0]]
+
+
+def split(net: FabricTopology, demand: np.ndarray) -> np.ndarray:
+    """Return the loads of links, flow by flow: each node sends equal parts to all neighbours nearer to the receiver."""
+    way = {
+        (int(x), int(y)): (i, d)
+        for i, ab in enumerate(zip(net.a, net.b, strict=True))
+        for d, (x, y) in ((0, ab), (1, ab[::-1]))
+    }
+    loads = np.zeros((len(net.a), 2))
+    for receiver in range(net.hosts):
+        near, edge = {receiver: 0}, [receiver]
+        for node in edge:
+            for other in net.neighbours[node]:
+                if other not in near:
+                    near[other] = near[node] + 1
+                    edge += [other] * (other >= net.hosts)
+        for sender in range(net.hosts):
+            at = {sender: float(demand[sender, receiver])}
+            while set(at) != {receiver}:
+                after: dict[int, float] = {}
+                for node, rate in at.items():
+                    onward = [
+                        n
+                        for n in net.neighbours[node]
+                        if near.get(n, 10**9) < near[node] and (n >= net.hosts or n == receiver)
+                    ]
+                    for other in onward:
+                        loads[way[node, other]] += rate / len(onward)
+                        after[other] = after.get(other, 0) + rate / len(onward)
+                at = after
+    return loads
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_fabrics_against_flows_one_by_one(seed: int) -> None:
+    """Switches in a random connected graph, hosts at one to three of them, hosts that send nothing."""
+    rng = np.random.default_rng(seed)
+    hosts, switches = int(rng.integers(2, 7)), int(rng.integers(1, 8))
+    tree = [(hosts + i, hosts + int(rng.integers(i))) for i in range(1, switches)]
+    more = [(hosts + i, hosts + j) for i in range(switches) for j in range(i) if rng.random() < 0.4]
+    homes = [(h, hosts + int(s)) for h in range(hosts) for s in rng.permutation(switches)[: rng.integers(1, 4)]]
+    ends = np.array(sorted({(min(each), max(each)) for each in (*homes, *tree, *more)})).T
+    net = FabricTopology(hosts, switches, *ends, np.ones(ends.shape[1]), np.ones(ends.shape[1]))
+    demand = rng.random((hosts, hosts)) * (rng.random((hosts, 1)) < 0.8) * (1 - np.eye(hosts))
+    np.testing.assert_allclose(link_loads(net, demand).gbps, split(net, demand), rtol=1e-12, atol=1e-15)

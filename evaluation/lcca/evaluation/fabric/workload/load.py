@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,52 +69,63 @@ class _Sum:
 
     def __init__(self, topology: FabricTopology) -> None:
         self.topology = topology
-        self._gbps = [0.0] * (2 * len(topology.a))
+        self._gbps = np.zeros(2 * len(topology.a))
         ends = list(zip(topology.a.tolist(), topology.b.tolist(), strict=True))
         self._at = {end: 2 * i for i, end in enumerate(ends)} | {end[::-1]: 2 * i + 1 for i, end in enumerate(ends)}
-        alone = [host for host in range(topology.hosts) if len(topology.neighbours[host]) == 1]
-        self._hosts = np.array(alone, dtype=np.int64)
-        self._switches = np.array([topology.neighbours[host][0] for host in alone], dtype=np.int64)
-        self._up = np.array([self._at[host, topology.neighbours[host][0]] for host in alone], dtype=np.int64)
+        alone = [(h, each[0]) for h, each in enumerate(topology.neighbours[: topology.hosts]) if len(each) == 1]
+        self._hosts, self._switches = np.array(alone, dtype=np.int64).reshape(-1, 2).T
+        self._up = np.array([self._at[each] for each in alone], dtype=np.int64)
         self._sent = np.zeros(len(alone))  # Gb/s, by each
-        left_out = set(alone)
-        self._inner = [tuple(other for other in each if other not in left_out) for each in topology.neighbours]
+        inner = np.array([(n, to) for n, each in enumerate(topology.neighbours) for to in each]).reshape(-1, 2)
+        self._from, self._to = inner[~np.isin(inner, self._hosts).any(axis=1)].T
+        self._link = np.array([self._at[n, to] for n, to in zip(self._from, self._to, strict=True)], dtype=np.int64)
+        by_switch = self._from >= topology.hosts  # hosts do not forward
+        self._searched = self._to[by_switch]
+        self._rows = np.searchsorted(self._from[by_switch], np.arange(topology.nodes + 1))
 
     def add(self, hosts: Sequence[int], demand: Floats) -> None:
         """Add what all hosts send to some hosts that have the same switches: (all hosts, some hosts) Gb/s."""
         switches = self.topology.neighbours[hosts[0]]
-        distance = self._distances(switches)
-        sent = np.zeros(self.topology.nodes)
-        sent[: self.topology.hosts] = demand.sum(axis=1)
-        self._sent += sent[self._hosts]
-        np.add.at(sent, self._switches, sent[self._hosts])
-        arrived, gbps = sent.tolist(), self._gbps
-        for node in sorted(distance, key=distance.__getitem__, reverse=True):
-            if distance[node] > 0 and arrived[node] > 0:
-                onward = [n for n in self._inner[node] if distance.get(n, node) == distance[node] - 1]
-                part = arrived[node] / len(onward)
-                for other in onward:
-                    gbps[self._at[node, other]] += part
-                    arrived[other] += part
+        arrived = np.zeros(self.topology.nodes)
+        arrived[: self.topology.hosts] = demand.sum(axis=1)
+        self._sent += arrived[self._hosts]
+        np.add.at(arrived, self._switches, arrived[self._hosts])
+        for nodes, others, links in self._steps(switches):
+            part = arrived[nodes] / np.bincount(nodes)[nodes]
+            np.add.at(self._gbps, links, part)
+            np.add.at(arrived, others, part)
         to_each = demand.sum(axis=0)
         for switch in switches:
-            for host, rate in zip(hosts, arrived[switch] * to_each / max(to_each.sum(), 1e-300), strict=True):
-                gbps[self._at[switch, host]] += float(rate)
+            down = [self._at[switch, host] for host in hosts]
+            self._gbps[down] += arrived[switch] * to_each / max(to_each.sum(), 1e-300)
 
     @property
     def gbps(self) -> Floats:
         """(links, 2) so far."""
-        found = np.array(self._gbps)
+        found = self._gbps.copy()
         found[self._up] += self._sent
         return found.reshape(-1, 2)
 
-    def _distances(self, switches: Sequence[int]) -> dict[int, int]:
-        """Return how many links each node but those hosts is away from the nearest of some switches."""
-        distance, edge = dict.fromkeys(switches, 0), deque(switches)
-        while edge:
-            node = edge.popleft()
-            if node >= self.topology.hosts:  # hosts do not forward
-                new = [other for other in self._inner[node] if other not in distance]
-                distance |= dict.fromkeys(new, distance[node] + 1)
-                edge += new
-        return distance
+    def _steps(self, switches: Sequence[int]) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield links of shortest paths to the nearest of some switches, those of the farthest nodes first.
+
+        They are node, next node and direction of a link, node by node in the order of a search from the switches.
+        """
+        root = self.topology.nodes  # a node of its own, one link before the switches
+        rows = np.append(self._rows, len(self._searched) + len(switches))
+        columns = np.concatenate([self._searched, switches])
+        graph = csr_array((np.ones(len(columns)), columns, rows), shape=(root + 1, root + 1))
+        order, before = breadth_first_order(graph, root)
+        distance, place = np.full((2, root + 1), -1)
+        place[order] = np.arange(len(order))
+        distance[root], new = 0, order[1:]
+        while len(new):
+            distance[new] = np.where(distance[before[new]] < 0, -1, distance[before[new]] + 1)
+            new = new[distance[new] < 0]
+        nearer = (distance[self._to] > 0) & (distance[self._from] == distance[self._to] + 1)
+        onward = np.flatnonzero(nearer & (self._to >= self.topology.hosts))
+        onward = onward[np.argsort(place[self._from[onward]], kind="stable")]
+        far = distance[self._from[onward]]
+        for each in range(int(far.max(initial=0)), 1, -1):
+            now = onward[far == each]
+            yield self._from[now], self._to[now], self._link[now]

@@ -23,7 +23,7 @@ from lcca.evaluation.fabric.workload.part import (
     Streams,
 )
 from lcca.evaluation.scenarios.sizes import NamedSizes, flow_sizes
-from lcca.remy_plus.fabric.flows import FabricFlows, in_order
+from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.workload import FlowSizes
 
@@ -139,17 +139,16 @@ class Poisson(Timed):
         """Return the flows that start within the duration."""
         sizes, (first, span) = self.drawn_from(self.sizes), self.span_ns(duration_ns)
         gbps = self.demand_while_on(topology).sum(axis=1).tolist()
-        starts = {
-            h: first + streams.arrivals(h, sizes.mean_packets * 8 / rate, span) for h, rate in enumerate(gbps) if rate
-        }
-        return in_order([self._from_host(host, topology, streams, sizes, each) for host, each in starts.items()])
-
-    def _from_host(
-        self, host: int, topology: FabricTopology, streams: Streams, sizes: FlowSizes, starts: Floats
-    ) -> FabricFlows:
-        count = len(starts)
-        receivers = self._receivers(host, topology, streams, count)
-        return FabricFlows(np.full(count, host), receivers, streams.sizes(host, sizes, count), starts)
+        bits = sizes.mean_packets * 8
+        starts = {h: first + streams.arrivals(h, bits / rate, span) for h, rate in enumerate(gbps) if rate}
+        counts = {host: len(each) for host, each in starts.items()}
+        receivers = [self._receivers(host, topology, streams, count) for host, count in counts.items()]
+        drawn = [streams.sizes(host, sizes, count) for host, count in counts.items()]
+        start = np.concatenate(list(starts.values()))
+        order = np.argsort(start, kind="stable")
+        senders = np.repeat(list(counts), list(counts.values()))
+        receiver, size = np.concatenate(receivers), np.concatenate(drawn)
+        return FabricFlows(senders[order], receiver[order], size[order], start[order])
 
     def _receivers(self, host: int, topology: FabricTopology, streams: Streams, count: int) -> Ints:
         if self.receiver is not None:
@@ -161,32 +160,30 @@ class Poisson(Timed):
 
     def demand_while_on(self, topology: FabricTopology) -> Floats:
         """Return the mean traffic between hosts while it runs, (hosts, hosts) Gb/s."""
-        full = _full(topology, self.receiver, self.senders)
-        if self.load_of == "tor-uplinks":
-            return full * (self.load / _load_of_uplinks(topology, self.receiver, self.senders))
-        return full * self.load
+        uplinks = _load_of_uplinks(topology, self.receiver, self.senders) if self.load_of == "tor-uplinks" else 1
+        return _filled(topology, self.receiver, self.senders, self.load / uplinks)
 
 
-def _full(topology: FabricTopology, receiver: int | None, senders: int | None) -> Floats:
-    """Return the traffic between hosts that fills the links of senders, or of the receiver, (hosts, hosts) Gb/s."""
+def _filled(topology: FabricTopology, receiver: int | None, senders: int | None, share: float = 1) -> Floats:
+    """Return the traffic between hosts that fills a share of senders' or the receiver's links, (hosts, hosts) Gb/s."""
     rates = topology.host_gbps
     if senders is not None:
         first = np.arange(topology.hosts) < senders
-        return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - senders), 0.0)
+        return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - senders) * share, 0.0)
     if receiver is None:
-        full = np.repeat(rates[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
+        full = np.repeat(rates[:, None] / (topology.hosts - 1) * share, topology.hosts, axis=1)
         np.fill_diagonal(full, 0)
         return full
     sent = np.where(np.arange(topology.hosts) == receiver, 0.0, rates)
     full = np.zeros((topology.hosts, topology.hosts))
-    full[:, receiver] = sent * (rates[receiver] / sent.sum())
+    full[:, receiver] = sent * (rates[receiver] / sent.sum()) * share
     return full
 
 
 @lru_cache(maxsize=8)
 def _load_of_uplinks(topology: FabricTopology, receiver: int | None, senders: int | None) -> float:
     """Return what share of the ToR uplinks full senders fill; 0 where none of it crosses them."""
-    loads = link_loads(topology, _full(topology, receiver, senders))
+    loads = link_loads(topology, _filled(topology, receiver, senders))
     return loads.of_uplinks if loads.gbps[topology.uplinks].any() else 0.0
 
 
