@@ -62,6 +62,7 @@ class Forgetful(RayCluster):
             yield at, found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_trainings_elsewhere_leave_the_same_records(
     lcca: RunCommand, tiny: Path, finished: Path, monkeypatch: pytest.MonkeyPatch

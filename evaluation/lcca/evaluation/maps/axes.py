@@ -14,7 +14,6 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats.qmc import Sobol
 
 Floats = NDArray[np.float64]
 
@@ -89,6 +88,8 @@ def filling(axes: Sequence[Axis], seed: int, first: int, count: int) -> Floats:
 
 def sobol(dimensions: int, first: int, count: int) -> Floats:
     """Return points of Sobol's sequence as (count, dimensions) numbers below 1."""
+    from scipy.stats.qmc import Sobol  # SciPy's statistics take a second, which every command would wait for
+
     sequence = Sobol(dimensions, scramble=False)
     return np.asarray(sequence.fast_forward(first).random(count) if first else sequence.random(count))
 

@@ -79,12 +79,9 @@ def _labels(ax: Axes) -> list[tuple[Text, float, float]]:
     wide = min(whole.width / columns, 2 * min(_middle(own) - whole.x0, whole.x1 - _middle(own)))
     found = [(ax.xaxis.label, ax.xaxis.label.get_window_extent().width, wide)]
     found.append((ax.yaxis.label, ax.yaxis.label.get_window_extent().height, whole.height / rows))
-    titles = [each for each in ax.get_children() if isinstance(each, Text) and each.get_text() in _titles(ax)]
+    words = {ax.get_title(loc=loc) for loc in ("left", "center", "right")} - {""}
+    titles = [each for each in ax.get_children() if isinstance(each, Text) and each.get_text() in words]
     return found + [(each, each.get_window_extent().width, _room_of_title(own, whole, columns)) for each in titles]
-
-
-def _titles(ax: Axes) -> set[str]:
-    return {ax.get_title(loc=loc) for loc in ("left", "center", "right")} - {""}
 
 
 def _middle(box: BboxBase) -> float:
