@@ -18,7 +18,9 @@ from lcca.evaluation.fabric.trials import (
     require_runs,
     require_scored,
     require_told,
+    run_fabric_trial,
     run_fabric_trials,
+    run_fluid_trial,
 )
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
@@ -260,13 +262,23 @@ class FabricTrials(OnPlace):
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
         trials = self.trials(policies, block)
-        found = [each for name in policies for each in trials if each.policy == name]
-        table = pd.DataFrame([each.row(self.utility) for each in found])
+        return self._rows([each for name in policies for each in trials if each.policy == name])
+
+    def row(self, name: str, policy: Policy, number: int) -> pd.DataFrame:
+        """Run one policy in one trial, here and now; as `rows`."""
+        (drawn,) = self.space.draw(self.seed, 1, number)
+        engine = engine_of(policy, drawn.scenario.settings())
+        require_runs(drawn.scenario, name, engine, self.utility)
+        run = run_fabric_trial if self.simulator == FABRIC else run_fluid_trial
+        return self._rows([run(drawn.scenario, name, engine, drawn.seed, drawn.flows)])
+
+    def _rows(self, trials: Sequence[FabricTrial]) -> pd.DataFrame:
+        table = pd.DataFrame([each.row(self.utility) for each in trials])
         if self.keep_flows:
-            table[SLOWDOWNS] = [packed(each) for each in found]
-        met = {each.seed: each for each in self._drawn(block)}
-        table.insert(1, "network", [met[seed].number for seed in table["seed"]])
-        scenario = [met[seed].scenario.name for seed in table["seed"]]
+            table[SLOWDOWNS] = [packed(each) for each in trials]
+        numbers, met = [(each.seed - self.seed) % SEEDS for each in trials], self.space.scenarios
+        table.insert(1, "network", numbers)
+        scenario = [met[number % len(met)].name for number in numbers]
         return table.assign(
             scenario=scenario, simulator=self.simulator, status="ok", error="", utility=self.utility.name
         )
