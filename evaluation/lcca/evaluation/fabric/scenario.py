@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -19,13 +18,11 @@ from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
 from lcca.evaluation.fabric.workload.part import Floats, Misfit, Streams
 from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
 from lcca.evaluation.fabric.workload.timed import Incast, Poisson
-from lcca.inputs.documents import Document, type_name, way_of, with_value
-from lcca.inputs.errors import InputError, Keys, Place, did_you_mean, require
+from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.problems import below, members
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import read_config, validate_json
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
@@ -328,35 +325,6 @@ class FabricScenario(Model):
         size = self.payload_bytes + self.overhead_bytes + telemetry_bytes
         text = f"{what} has {size} bytes, more than {self.mtu_bytes}; raise mtu_bytes or lower payload_bytes"
         return text if size > self.mtu_bytes else ""
-
-    def number(self, key: str) -> float:
-        """Return the number at a dotted key, such as `workload.parts.0.load`.
-
-        Raises:
-            InputError: there is no such key, or no number.
-        """
-        value: Any = self
-        form: Any = None
-        for name in key.split("."):
-            items = {str(i): each for i, each in enumerate(value)} if isinstance(value, tuple) else {}
-            known = dict(value) if isinstance(value, Model) else items
-            require(name in known, f"{key}: {self.name} has no {name!r} there{did_you_mean(name, known)}")
-            value, form = known[name], below(type(value), name) if isinstance(value, Model) else None
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        require(number, f"{key}: is {type_name(value)} in {self.name}: give it a number there")
-        return float(value) if any(each is float for each, _ in members(form)) else value
-
-    def changed(self, numbers: Mapping[str, float]) -> FabricScenario:
-        """Return it with other numbers, by dotted keys.
-
-        Raises:
-            InputError: as `number`, or they cannot be.
-        """
-        document = Document(Path(), self.model_dump(mode="json"), {(): Place("")})
-        for key, value in numbers.items():
-            number = int(value) if isinstance(self.number(key), int) else value
-            document = with_value(document, way_of(document, key.split(".")), number, {(): Place("")})
-        return validate_json(document.data, FabricScenario)
 
     @property
     def parts(self) -> list[tuple[Keys, Any]]:

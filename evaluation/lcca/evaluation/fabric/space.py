@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pandas as pd
@@ -18,9 +19,7 @@ from lcca.evaluation.fabric.trials import (
     require_runs,
     require_scored,
     require_told,
-    run_fabric_trial,
     run_fabric_trials,
-    run_fluid_trial,
 )
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
@@ -32,8 +31,11 @@ from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.inputs.documents import Document, way_of, with_value
+from lcca.inputs.errors import Place, about
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
+from lcca.inputs.validation import validate
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -147,6 +149,19 @@ class FabricSpace(Model):
         met, numbers = self.scenarios, range(first_id, first_id + count)
         return [NumberedTrial(k, met[k % len(met)], (seed + k) % SEEDS) for k in numbers]
 
+    def changed(self, numbers: Mapping[str, float]) -> FabricSpace:
+        """Return its first scenario alone with other numbers, by dotted keys such as `workload.load`.
+
+        Raises:
+            InputError: there are no such keys, or they cannot have these numbers.
+        """
+        document = Document(Path(), {"fabric": self.scenarios[0].model_dump(mode="json")}, {(): Place("")})
+        with about(f"at {', '.join(f'{key}={number:g}' for key, number in numbers.items())}"):
+            for key, number in numbers.items():
+                way = way_of(document, ("fabric", *key.split(".")))
+                document = with_value(document, way, number, {(): Place("")})
+            return validate(document, FabricSpace)
+
     def utility(self, name: str) -> Ratio:
         """See `Place.utility`."""
         return fabric_utility(name)
@@ -256,27 +271,16 @@ class FabricTrials(OnPlace):
             seeds = [each.seed for each in group]
             watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
             found += run_fabric_trials(scenario, engines, seeds, self.pool, watched, observed, self.simulator)
-        order = {each.seed: each.number for each in self._drawn(block)}
-        return sorted(found, key=lambda each: order[each.seed])
+        return sorted(found, key=lambda each: (each.seed - self.seed) % SEEDS)
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
         trials = self.trials(policies, block)
-        return self._rows([each for name in policies for each in trials if each.policy == name])
-
-    def row(self, name: str, policy: Policy, number: int) -> pd.DataFrame:
-        """Run one policy in one trial, here and now; as `rows`."""
-        (drawn,) = self.space.draw(self.seed, 1, number)
-        engine = engine_of(policy, drawn.scenario.settings())
-        require_runs(drawn.scenario, name, engine, self.utility)
-        run = run_fabric_trial if self.simulator == FABRIC else run_fluid_trial
-        return self._rows([run(drawn.scenario, name, engine, drawn.seed, drawn.flows)])
-
-    def _rows(self, trials: Sequence[FabricTrial]) -> pd.DataFrame:
-        table = pd.DataFrame([each.row(self.utility) for each in trials])
+        found = [each for name in policies for each in trials if each.policy == name]
+        table = pd.DataFrame([each.row(self.utility) for each in found])
         if self.keep_flows:
-            table[SLOWDOWNS] = [packed(each) for each in trials]
-        numbers, met = [(each.seed - self.seed) % SEEDS for each in trials], self.space.scenarios
+            table[SLOWDOWNS] = [packed(each) for each in found]
+        numbers, met = [(each.seed - self.seed) % SEEDS for each in found], self.space.scenarios
         table.insert(1, "network", numbers)
         scenario = [met[number % len(met)].name for number in numbers]
         return table.assign(

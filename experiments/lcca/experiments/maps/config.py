@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
-from lcca.evaluation.fabric.space import FabricSpace, is_fabric
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.maps.axes import Axis
 from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace, Range
 from lcca.evaluation.trials import layout
@@ -109,7 +108,7 @@ class MapConfig(RunConfig):
                 unmapped = [name for name in self.within if name not in self.over]
                 require(not unmapped, f"{', '.join(unmapped)}: not in `over`; on a fabric the scenario says all else")
             for corner in itertools.product(*((axis.levels[0], axis.levels[-1]) for axis in self.axes)):
-                self.at(corner)
+                self.space.changed(dict(zip(self.over, corner, strict=True)))
         self._require_mix()
         return self
 
@@ -132,43 +131,25 @@ class MapConfig(RunConfig):
         """Where the policies meet."""
         base = self.networks or self.trained_by.networks
         with about("networks"):
-            require(is_fabric(base) == is_fabric(self.trained_by.networks), "not what the campaign's policies run on")
             if isinstance(base, FabricSpace):
-                names = "the campaign has several scenarios: name the one to map, as in networks={fabric: FILE}"
-                require(len(base.scenarios) == 1, names)
+                several = "the campaign has several scenarios: name the one to map, as in networks={fabric: FILE}"
+                require(len(base.scenarios) == 1, several)
                 return base
             require(isinstance(base, NetworkSpace), "the campaign has several spaces: name the one to map")
+            for name in (*self.over, *self.within):
+                require(name in PARAMETERS, f"they have no {name!r}{did_you_mean(name, PARAMETERS)}")
         ranges = {name: each.model_dump() for name, each in self.within.items()}
         return NetworkSpace.model_validate(base.model_dump(mode="json") | ranges)
-
-    def at(self, values: Sequence[float]) -> FabricSpace:
-        """Return the scenario of a fabric with these values of the parameters.
-
-        Raises:
-            InputError: they cannot be.
-        """
-        assert isinstance(self.space, FabricSpace)
-        point = dict(zip(self.over, values, strict=True))
-        with about(f"at {', '.join(f'{name}={value:g}' for name, value in point.items())}"):
-            return FabricSpace(fabric=self.space.scenarios[0].changed(point))
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The parameters of the map."""
-        return tuple(Axis(name, tuple(self._levels(name))) for name in self.over)
-
-    def _levels(self, name: str) -> list[float]:
         if isinstance(self.space, NetworkSpace):
-            require(name in PARAMETERS, f"networks have no {name!r}{did_you_mean(name, PARAMETERS)}")
-            return self.space.levels_of(name)
-        whole = isinstance(self.space.scenarios[0].number(name), int)
-        asks = f"{name}: give its range in `within`, as in within={{{name}: {{min: 1, max: 8, step: 1}}}}"
-        require(name in self.within, asks)
-        levels = list(dict.fromkeys(self.within[name].values(whole)))
-        require(
-            not whole or all(each.is_integer() for each in levels), f"{name}: takes whole numbers; so must its step"
-        )
-        return levels
+            return tuple(Axis(name, tuple(self.space.levels_of(name))) for name in self.over)
+        for name in self.over:
+            asks = f"give {name} a range in `within`, as in within={{{name}: {{min: 1, max: 8, step: 1}}}}"
+            require(name in self.within, asks)
+        return tuple(Axis(name, tuple(self.within[name].values())) for name in self.over)
 
     @property
     def compared(self) -> tuple[tuple[str, ...], ...]:

@@ -16,13 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.space import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.maps.axes import coordinates, filling
 from lcca.evaluation.maps.looks import Ground, Look, look, new_points
 from lcca.evaluation.maps.smoothing import Spectra
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import SCORE, Metric
 from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Stop, Trials
@@ -32,6 +33,7 @@ from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import told_of_trials
 
 Floats = NDArray[np.float64]
 
@@ -110,9 +112,10 @@ class Surveyor:
         """Run them on the scenarios of the points: training seed j meets traffic `points`·j and on."""
         calls, points = [], self.config.points
         for point in range(block.first, block.end):
-            here = replace(source, space=self.config.at(self.values[point].tolist()))
+            numbers = dict(zip(self.config.over, self.values[point].tolist(), strict=True))
+            here = partial(_row, source.space.changed(numbers), source.seed, source.utility)
             for number, policies in enumerate(trained):
-                calls += [partial(here.row, *each, number * points + point) for each in policies.items()]
+                calls += [partial(here, number * points + point, *each) for each in policies.items()]
         rows = pd.concat(source.pool.calls(calls), ignore_index=True)
         met = self.values[rows["network"] % points]
         return rows.assign(**dict(zip(self.config.over, met.T, strict=True)))
@@ -165,6 +168,12 @@ class Surveyor:
         by_policy = {name: own.sort_values("network")["bits"].to_numpy() for name, own in table.groupby("policy")}
         pairs = [(own[a].learner.id, own[b].learner.id) for own in self.config.trainings.values()]
         return np.column_stack([by_policy[two] - by_policy[one] for one, two in pairs])
+
+
+def _row(space: FabricSpace, seed: int, utility: Ratio, number: int, name: str, policy: Policy) -> pd.DataFrame:
+    """Run one policy in one trial, in whatever process; who called tells of it."""
+    with told_of_trials(lambda: None):
+        return FabricTrials(space, seed, utility).rows({name: policy}, Block(0, number, 1))
 
 
 def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
