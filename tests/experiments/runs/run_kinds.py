@@ -424,11 +424,11 @@ KINDS: dict[str, RunKind] = {
         FABRIC | {"small.yaml": MAP_OF_FLOWS, "flows.yaml": FLOWS_TRAINED} | FLOWS_TRAININGS,
         ("policies/hpcc.slowdown.s2.json", WINDOW.format(3)),
         [
-            ("over=[workload.load]", "within: drain_us: not in `over`; on a fabric the scenario says all else"),
             (
-                "over=[drain_us, workload.sizes]",
-                "over: give workload.sizes a range in `within`, as in within={workload.",
+                "over=[workload.load]",
+                "over: drain_us: a fabric needs ranges of all of `over` and no others, as in within={",
             ),
+            ("over=[drain_us, workload.sizes]", "over: workload.load, workload.sizes: a fabric needs ranges of all"),
             ("within.drain_us=10", "over: drain_us has one level"),
             (
                 "within.workload.load={min: 0.2, max: 1.2, step: 0.2}",

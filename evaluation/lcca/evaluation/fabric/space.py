@@ -70,13 +70,9 @@ class NumberedTrial:
         return self.scenario.flows(self.seed)
 
 
-def _form(value: Any) -> str:
-    return "several" if isinstance(value, list | tuple) else "one"
-
-
 Scenarios = Annotated[
     Annotated[FabricScenario, Tag("one")] | Annotated[tuple[FabricScenario, ...], Tag("several"), Field(min_length=1)],
-    Discriminator(_form),
+    Discriminator(lambda value: "several" if isinstance(value, list | tuple) else "one"),
 ]
 """One scenario or several."""
 

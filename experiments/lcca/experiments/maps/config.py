@@ -104,9 +104,6 @@ class MapConfig(RunConfig):
             for axis in self.axes:
                 require(len(axis.levels) > 1, f"{axis.name} has one level; give it a range in `within`")
         if isinstance(self.space, FabricSpace):
-            with about("within"):
-                unmapped = [name for name in self.within if name not in self.over]
-                require(not unmapped, f"{', '.join(unmapped)}: not in `over`; on a fabric the scenario says all else")
             for corner in itertools.product(*((axis.levels[0], axis.levels[-1]) for axis in self.axes)):
                 self.space.changed(dict(zip(self.over, corner, strict=True)))
         self._require_mix()
@@ -146,9 +143,9 @@ class MapConfig(RunConfig):
         """The parameters of the map."""
         if isinstance(self.space, NetworkSpace):
             return tuple(Axis(name, tuple(self.space.levels_of(name))) for name in self.over)
-        for name in self.over:
-            asks = f"give {name} a range in `within`, as in within={{{name}: {{min: 1, max: 8, step: 1}}}}"
-            require(name in self.within, asks)
+        other = ", ".join(sorted({*self.over} ^ {*self.within}))
+        example = f"within={{{self.over[0]}: {{min: 1, max: 8, step: 1}}}}"
+        require(not other, f"{other}: a fabric needs ranges of all of `over` and no others, as in {example}")
         return tuple(Axis(name, tuple(self.within[name].values())) for name in self.over)
 
     @property
@@ -168,8 +165,7 @@ class MapConfig(RunConfig):
             return NETWORK_TRIALS
         (scenario,) = self.space.scenarios
         told = {"rounds": scenario.has_rounds, "events": bool(scenario.events), "sizes": False}
-        found = {name: each for name, each in FABRIC_TRIALS.items() if told.get(each.needs, True)}
-        return {SCORE.name: SCORE} | found
+        return {each.name: each for each in (SCORE, *FABRIC_TRIALS.values()) if told.get(each.needs, True)}
 
     @property
     def scored_by(self) -> Utility:
