@@ -76,7 +76,8 @@ class Surveyor:
         """Begin with a design that is even everywhere."""
         config, mix = self.config, np.empty((0, len(self.config.over)))
         if config.mix is not None:
-            mix = self._values(config.mix.draw(derive(config.seed, "mix"), MIXED))
+            drawn = config.mix.draw(derive(config.seed, "mix"), MIXED)
+            mix = np.array([[getattr(each, name) for name in config.over] for each in drawn], dtype=np.float64)
         keep = any(name.startswith("rtt_") for name in config.metrics)
         self.source = config.space.trials(self._seed, config.scored_by, self.execution, keep_delays=keep)
         self.ground = Ground(config.axes, mix)
@@ -85,9 +86,6 @@ class Surveyor:
     @property
     def _seed(self) -> int:
         return derive(self.config.seed, "map")
-
-    def _values(self, networks: list[Network]) -> Floats:
-        return np.array([[getattr(each, name) for name in self.config.over] for each in networks], dtype=np.float64)
 
     def experiment(self) -> Experiment:
         """Return the experiment, which ends early where nothing is open."""
@@ -123,12 +121,9 @@ class Surveyor:
     def _networks(self, source: NetworkTrials, number: int, block: Block) -> list[Network]:
         """Return the networks of a training seed, which no other one meets: all else than the map is drawn."""
         drawn = source.space.draw(self._seed, block.size, number * self.config.points + block.first)
-        rows = self.values[block.first : block.end].tolist()
-        return [self._at(network, row) for network, row in zip(drawn, rows, strict=True)]
-
-    def _at(self, network: Network, row: list[float]) -> Network:
-        known: dict[str, Any] = dict(zip(self.config.over, row, strict=True))
-        return replace(network, **known | ({"senders": int(known["senders"])} if "senders" in known else {}))
+        rows = (dict(zip(self.config.over, row, strict=True)) for row in self.values[block.first : block.end].tolist())
+        whole = [row | {"senders": int(row["senders"])} if "senders" in row else row for row in rows]
+        return [replace(network, **row) for network, row in zip(drawn, whole, strict=True)]
 
     def __call__(self, trials: Trials) -> Answer:
         """Return what the trials so far say; the next ones go where something is open."""

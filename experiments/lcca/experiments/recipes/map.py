@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
 
 from lcca.evaluation.maps.looks import Look
 from lcca.evaluation.maps.regions import words
@@ -108,7 +106,6 @@ def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str,
             "direction": verdict.direction,
         }
 
-    regions: Iterable[Any] = look.regions
     everywhere = look.mixed.stop + look.ground.family.number(frozenset())
     return {
         **dict(zip(("A", "B", "metric"), key, strict=True)),
@@ -119,7 +116,9 @@ def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str,
         "shares": look.shares(look.points),
         "mix_shares": look.shares(look.mixed) if len(look.ground.mix) else None,
         "overall": record(everywhere),
-        "regions": [{"words": words(each, axes, units), "share": share} | record(row) for each, share, row in regions],
+        "regions": [
+            {"words": words(each, axes, units), "share": share} | record(row) for each, share, row in look.regions
+        ],
         "curves": [
             {"parameter": axes[axis].name, "from": low, "to": high} | record(row)
             for axis, low, high, row in look.curves
