@@ -82,7 +82,10 @@ def filling(axes: Sequence[Axis], seed: int, first: int, count: int) -> Floats:
     Returns:
         (count, axes) values of the parameters.
     """
-    unit = (sobol(len(axes), first, count) + _shift(seed, len(axes))) % 1
+    words = (f"{seed}/{axis}".encode() for axis in range(len(axes)))
+    hashes = (blake2b(each, digest_size=8, person=b"lcca-maps").digest() for each in words)
+    shift = np.array([int.from_bytes(each, "big") / 2**64 for each in hashes])
+    unit = (sobol(len(axes), first, count) + shift) % 1
     return np.column_stack([axis.nearest(column) for axis, column in zip(axes, unit.T, strict=True)])
 
 
@@ -92,13 +95,6 @@ def sobol(dimensions: int, first: int, count: int) -> Floats:
 
     sequence = Sobol(dimensions, scramble=False)
     return np.asarray(sequence.fast_forward(first).random(count) if first else sequence.random(count))
-
-
-def _shift(seed: int, dimensions: int) -> Floats:
-    hashes = (
-        blake2b(f"{seed}/{axis}".encode(), digest_size=8, person=b"lcca-maps").digest() for axis in range(dimensions)
-    )
-    return np.array([int.from_bytes(each, "big") / 2**64 for each in hashes])
 
 
 def drawn(axes: Sequence[Axis]) -> Floats:

@@ -187,7 +187,7 @@ def _largest(column: str) -> Callable[[Outcome], float]:
 
 
 def _total(column: str) -> Callable[[Outcome], int]:
-    """Return what tells the sum of a column of the record."""
+    """Return what tells the sum over all ports or events."""
     return lambda trial: int(trial.record[column].sum())
 
 
