@@ -38,6 +38,7 @@ def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str
     assert (answer.status, answer.out) == (2, "") and message in answer.err and answer.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     policies = ("aimd", "fixed-window:3")
     options = ("--on", SPACE, "--trials", "96", "--jobs", "1", "--bound")

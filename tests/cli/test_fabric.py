@@ -181,6 +181,7 @@ def test_shows_markers(lcca: Any) -> None:
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 
 
+@pytest.mark.slow
 def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path) -> None:
     names = ("window", "hpcc", "dcqcn:increase_us=55")
     options = ("--on", scenario, "--trials", "24", "--seed", "3", "--json", "--jobs")
@@ -197,6 +198,7 @@ def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path) -> No
     assert {each["best_rank"] for each in standings} >= {1}
 
 
+@pytest.mark.slow
 def test_combinations_in_braces_are_those_written_out(lcca: Any, scenario: Path) -> None:
     options = ("--on", scenario, "--trials", "24", "--json")
     short = lcca("rank", "dctcp", "dctcp@{step:k_bytes=9000,red:pmax=0.1,kmin_bytes=9000}", *options)

@@ -67,6 +67,7 @@ def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_is_told_without_a_folder(
     networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,6 +59,7 @@ def refused(path: Path, read: Callable[[Path], Any]) -> str:
     return text.replace(f"{path.parent}/", "")
 
 
+@pytest.mark.slow
 def test_malformed_files_of_the_reference_give_one_error_each(reference: Path) -> None:
     files = [path for path in sorted((reference / "data" / "malformed").rglob("*.*")) if path.name not in READABLE]
     assert len(files) > 50

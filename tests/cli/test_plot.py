@@ -15,6 +15,7 @@ SPACE = "{link_rate: 1, rtt: 9, senders: 2, buffer: 9, mean_on: 99, mean_off: 9,
 ESTIMATE = f"name: est\npolicy: aimd\nnetworks: {SPACE}\nestimate: {{metric: score_bits, accuracy: 1}}\n"
 
 
+@pytest.mark.slow
 def test_a_figure_of_a_campaign_and_its_data(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     answer = lcca("plot", finished, "--figure", "forest", "--width", "85mm", "--out", tmp_path / "new", "--json")
     assert answer.json()["files"] == [str(tmp_path / "new" / f"forest.{ending}") for ending in ("pdf", "csv")]
@@ -29,6 +30,7 @@ def test_what_a_run_has_not_is_named_with_what_it_has(lcca: RunCommand, finished
     assert "no run here" in lcca("plot", tmp_path, "--figure", "list").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "figure"), [("estimate", "convergence"), ("rank", "ranking")])
 def test_other_runs_have_figures(lcca: RunCommand, tmp_path: Path, kind: str, figure: str) -> None:
     if kind == "estimate":
@@ -44,6 +46,7 @@ def test_other_runs_have_figures(lcca: RunCommand, tmp_path: Path, kind: str, fi
     assert len(pd.read_csv(tmp_path / f"{figure}.csv")) == {"estimate": 1, "rank": 2}[kind]
 
 
+@pytest.mark.slow
 def test_both_simulators_side_by_side(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     """The figure of `agree`, from a run made up of a campaign's trials: ns-3 need not be there."""
     rows = load_run(finished).trials.query("phase == 'test'")

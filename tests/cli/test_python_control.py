@@ -70,6 +70,7 @@ def test_a_comparison_with_the_engines_own_finds_nothing(name: str, capsys: pyte
     assert found["comparisons"][0]["difference"] == 0
 
 
+@pytest.mark.slow
 def test_a_ranking_that_is_kept_belongs_to_the_text(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +83,7 @@ def test_a_ranking_that_is_kept_belongs_to_the_text(
     assert "another configuration" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_ranking_that_is_kept_belongs_to_what_the_text_imports(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_ranking_that_is_kept_belongs_to_what_the_text_imports(
     assert "another configuration" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_file_is_one_policy_however_its_path_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,6 +173,7 @@ def test_control_characters_of_its_name_reach_no_terminal(
         assert "\x1b" not in out + err and "\\x1b[31mred.py" in out
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_says(
     networks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

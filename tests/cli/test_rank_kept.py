@@ -13,6 +13,7 @@ SPACE = str(Path(__file__).parents[2] / "configs" / "networks" / "default.yaml")
 ASKED = ["rank", "aimd", "fixed-window:12", "fixed-window:20", "--on", SPACE, "--trials", "160", "--json"]
 
 
+@pytest.mark.slow
 def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     rule = ["--rule", "t-mixture"]
@@ -59,6 +60,7 @@ def test_a_number_that_is_fixed_beforehand_stays(tmp_path: Path, capsys: pytest.
     assert "the rule group-sequential spends" in said and "--rule t-mixture" in said
 
 
+@pytest.mark.slow
 def test_a_folder_is_one_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--out", str(tmp_path / "a")]) == 0
     assert main([*ASKED, "--seed", "2", "--out", str(tmp_path / "a")]) == 2

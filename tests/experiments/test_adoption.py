@@ -84,6 +84,7 @@ def test_adopters_of_several_spaces_are_the_senders_that_have_the_policy() -> No
     assert len(taken) > 10 and taken.min() > 1
 
 
+@pytest.mark.slow
 def test_adopters_of_a_fabric_are_the_hosts_that_have_the_transport(tmp_path: Path) -> None:
     """The second training meets traffic of its own, whose seeds are larger than the engine's."""
     (tmp_path / "star.yaml").write_text(STAR)
@@ -107,6 +108,7 @@ def test_a_policy_beside_itself_gains_nothing_at_all() -> None:
     assert found.content["everyone"]["difference"] == 0
 
 
+@pytest.mark.slow
 def test_windows_take_what_they_take_and_verdicts_say_so(tmp_path: Path) -> None:
     """Of a queue that never drops, w of Σ w: with half of the senders at 3 w, theirs is 1.5 times their part."""
     large, small = windows(tmp_path, "large", [300] * 10), windows(tmp_path, "small", [100] * 10)
@@ -138,6 +140,7 @@ def test_trainings_are_met_by_traffic_of_their_own_and_a_run_goes_on(tmp_path: P
     assert again.content == found.content
 
 
+@pytest.mark.slow
 def test_hosts_of_a_fabric_adopt(tmp_path: Path) -> None:
     (tmp_path / "star.yaml").write_text(STAR)
     found = compare("dcqcn", "hpcc", tmp_path / "star.yaml", shares=(0.5,), trials=24)

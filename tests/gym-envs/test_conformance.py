@@ -199,6 +199,7 @@ def test_without_ns3_the_error_says_how_to_install_it(case: str, monkeypatch: py
         ns3_module.installed.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_name_with_its_module_needs_no_import() -> None:
     """Gymnasium has no entry points for plugins since 1.0; it imports the module before the colon of a name."""
     code = "import gymnasium; print(gymnasium.make('lcca.gym_envs.registration:lcca/Bottleneck-v0').spec.id)"

@@ -102,6 +102,7 @@ class Told(Paced):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [EngineBench(1), pytest.param(None, marks=needs_ns3)])
 def test_a_class_is_told_us_and_says_us(tmp_path: Path, runner: EngineBench | Ns3Bench | None) -> None:
     """A gap of 2,000 µs is half of 12 Mb/s; one packet in a round trip of 20 ms meets one of 20 ms and 1 ms to send."""
@@ -117,6 +118,7 @@ def test_a_class_is_told_us_and_says_us(tmp_path: Path, runner: EngineBench | Ns
         assert found.mbps.tobytes() == expected.mbps.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [EngineBench(1), pytest.param(None, marks=needs_ns3)])
 def test_a_trial_knows_nothing_of_those_before_it(tmp_path: Path, runner: EngineBench | Ns3Bench | None) -> None:
     (tmp_path / "mine.py").write_text(CLASSES)

@@ -56,6 +56,7 @@ def test_throughput_is_counted_from_the_first_to_the_last_departure() -> None:
     assert _measured(LongResult((), error="ns-3 ended itself")).error
 
 
+@pytest.mark.slow
 def test_a_trial_that_is_kept_belongs_to_the_text_of_a_class(tmp_path: Path) -> None:
     pytest.importorskip("lcca.ns3")
     file, drawn = tmp_path / "mine.py", Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7)

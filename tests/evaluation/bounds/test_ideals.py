@@ -90,6 +90,7 @@ def test_fair_share_is_the_closed_form_whatever_the_times(space: NetworkSpace) -
     assert population_fair_bits(space, DEFAULT) == pytest.approx(3.533, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_ideals_are_in_order_and_certified(space: NetworkSpace) -> None:
     found = ideal_scores(space.draw(1, 200), [1], DEFAULT, 10_000.0)
     assert (found["clairvoyant_bits"] >= found["causal_bits"] - 1e-9).all()
@@ -100,6 +101,7 @@ def test_ideals_are_in_order_and_certified(space: NetworkSpace) -> None:
     assert gains.to_list() == pytest.approx([0.036, 0.040, 0.042], abs=0.012)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["default", "2t", "2d"])
 def test_no_policy_exceeds_the_bound(name: str, space: NetworkSpace) -> None:
     networks, utility = space.draw(9, 24), UTILITIES[name]

@@ -23,6 +23,8 @@ from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.record import PHASES, Record
 from lcca.remy_plus.topology import Topology
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 DEFAULT = UTILITIES["default"]
 ALONE = Network(0, 3.0, 25.0, 1, math.inf, 1e12, 0.0, 0.0)

@@ -94,6 +94,7 @@ def test_a_flip_of_the_order_is_told_with_its_certainty():
     assert not unsure.matters
 
 
+@pytest.mark.slow
 def test_the_figure_has_a_row_per_topology():
     both = paired(table({"a": 0.0, "b": 0.1}), table({"a": 0.0, "b": 0.1}))
     figure = draw_agreement({"dumbbell": both, "line": both}, ("fast engine", "ns-3"))

@@ -85,6 +85,7 @@ def test_the_luckiest_of_equal_headers_is_not_recommended() -> None:
     assert taken <= 6
 
 
+@pytest.mark.slow
 def test_decisions_on_all_headers_hold_together() -> None:
     """Seven headers that bring exactly what they must: after every seed from 5 to 24, none may pay nor not pay."""
     rng, runs, pairs, wrong = np.random.default_rng(3), 150, 28, 0

@@ -120,6 +120,7 @@ def true_ranks(means: dict[str, float]) -> dict[str, tuple[int, int]]:
     return {n: (1 + sum(v > m for v in values), len(values) - sum(v < m for v in values)) for n, m in means.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("means", [{"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}, {"a": 0.0, "b": 0.0, "c": 0.1, "d": 0.3}])
 @pytest.mark.parametrize("kind", [GroupSequentialRule, SettlingRule])
 def test_ranges_of_ranks_hold_together(means: dict[str, float], kind: type[GroupSequentialRule]) -> None:

@@ -62,6 +62,7 @@ def test_a_planted_region_is_found() -> None:
     assert found["link", "few senders"].n == len(blocks) == 25
 
 
+@pytest.mark.slow
 def test_no_effect_gives_few_verdicts_even_when_stopped_at_the_worst_time() -> None:
     rng = np.random.default_rng(4)
     runs, false = 300, 0

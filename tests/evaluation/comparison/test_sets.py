@@ -92,6 +92,7 @@ def test_no_winner_between_equals_although_every_seed_is_looked_at(comparisons: 
     assert naive > 2 * stats.binom.ppf(0.999, runs, alpha)
 
 
+@pytest.mark.slow
 def test_seeds_that_it_takes_are_those_of_the_design() -> None:
     """n ≈ 14 (s/δ)² + 5 at effect 0, and 9 (s/δ)² + 4 at δ."""
     for spread, effect, expected in ((0.03, 0.0, 11.9), (0.04, 0.0, 17.3), (0.04, MARGIN, 11.9)):

@@ -91,6 +91,7 @@ def coverage(sigma: float, runs: int = 300, **changes: object) -> float:
     return float(np.mean([f.low <= 1.0 <= f.high for f in found]))
 
 
+@pytest.mark.slow
 def test_coverage_of_moderate_tails() -> None:
     assert coverage(0.3) >= stats.binom.ppf(0.001, 300, 0.945) / 300
     assert coverage(0.7, accuracy_percent=10) >= stats.binom.ppf(0.001, 300, 0.93) / 300

@@ -112,6 +112,7 @@ def coverage(load: float, repetitions: int) -> dict[str, float]:
     return {name: count / repetitions for name, count in hits.items()}
 
 
+@pytest.mark.slow
 def test_coverage_in_short() -> None:
     found = coverage(0.7, 100)
     assert found["pooled"] >= stats.binom.ppf(0.001, 100, 0.95) / 100

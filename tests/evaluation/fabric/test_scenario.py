@@ -366,6 +366,7 @@ def test_buffers_by_ports(tmp_path: Path) -> None:
     assert "buffer_bytes_per_port" not in SwitchModel().model_dump() and SwitchModel(**kept) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workload", [POISSON, {"kind": "incast", "senders": 3, "sizes": "websearch", "load": 0.2}])
 def test_sizes_may_be_scaled(tmp_path: Path, workload: dict[str, object]) -> None:
     """As large a share of the links is taken, by more flows of the same shape."""

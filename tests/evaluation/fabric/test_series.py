@@ -139,6 +139,7 @@ def test_observing_changes_no_result_and_looks_at_the_first_seed() -> None:
     assert len([ax for ax in figure.axes if ax.get_visible()]) == len(panels) and "red.kmin_bytes" in panels
 
 
+@pytest.mark.slow
 def test_too_many_looks_are_refused() -> None:
     flows = FabricFlows(np.array([0]), np.array([1]), np.array([10**6]), np.zeros(1))
     engine = FabricEngine("window", {"bdps": 0.01}, tuner=Observation(None, 0.01))

@@ -57,6 +57,7 @@ def test_transports_meet_the_same_flows(trials: list[FabricTrial]) -> None:
         assert not np.array_equal(a.record["flow_fct_ns"], b.record["flow_fct_ns"])
 
 
+@pytest.mark.slow
 def test_ideals_meet_transports_on_the_same_flows() -> None:
     names = ("max-min", "srpt", "dctcp")
     found = trials_of(names, watched=(0,))

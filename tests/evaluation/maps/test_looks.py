@@ -34,6 +34,7 @@ def looked(axes: tuple[Axis, ...], worth: float, seed: int, points: int = 64) ->
     return ground, look(ground, Spectra(coordinates(axes, values)), d, MARGIN, 0.05, 0, 1.0)
 
 
+@pytest.mark.slow
 def test_bands_hold_over_everything_together() -> None:
     """Of 16 campaigns one may miss somewhere, on points, regions or effect curves; 4 do so by chance in 1 %."""
     missed = 0
@@ -44,12 +45,14 @@ def test_bands_hold_over_everything_together() -> None:
     assert missed <= 3
 
 
+@pytest.mark.slow
 def test_a_map_of_nothing_finds_nothing() -> None:
     found = [looked((SENDERS,), 0.0, seed)[1] for seed in range(100, 112)]
     assert sum(each.shares(each.points)["better"] + each.shares(each.points)["worse"] > 0 for each in found) <= 2
     assert np.mean([each.shares(each.points)["equivalent"] for each in found]) > 0.5
 
 
+@pytest.mark.slow
 def test_a_region_is_found_and_told_in_words() -> None:
     ground, found = looked((SENDERS, RTT), 1.0, 1, 128)
     (region, share, row), *_, last = found.regions

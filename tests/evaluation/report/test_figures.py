@@ -99,6 +99,7 @@ def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
     assert (row.low, row.high) == (pytest.approx(low), pytest.approx(high))
 
 
+@pytest.mark.slow
 def test_what_was_laid_out_has_room_in_every_file(tmp_path: Path) -> None:
     """Numbers at ticks are as many in a file as they were when they got their room."""
 
@@ -115,6 +116,7 @@ def test_what_was_laid_out_has_room_in_every_file(tmp_path: Path) -> None:
             assert figure.axes[0].get_tightbbox().x0 >= 0, height
 
 
+@pytest.mark.slow
 def test_labels_of_a_forest_do_not_touch() -> None:
     rows = [
         {"label": f"a-long-name.default.s{i}\nagainst e2e.default.s7", "level": level, "difference": 0.1, "low": 0.0}

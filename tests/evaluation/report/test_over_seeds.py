@@ -28,6 +28,7 @@ def shares(b: str, a: str, n: int, low: float | None) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
     comparisons = tables.summary["comparisons"]
     sets = [c for c in comparisons if c["level"] == "set"]

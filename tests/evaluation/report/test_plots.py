@@ -85,6 +85,7 @@ def drawn(build_run: Any, add_per_network: Any) -> dict[str, tuple[Figure, pd.Da
     return {name: (found.figure, found.data) for name, found in made.items() if found and found.figure}  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_every_figure_has_its_data(drawn: dict[str, tuple[Figure, pd.DataFrame]]) -> None:
     assert {"forest", "scores", "tradeoff", "learning", "per-network"} < set(drawn)
     for name, (_, data) in drawn.items():

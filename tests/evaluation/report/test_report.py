@@ -30,6 +30,8 @@ from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.files import write_with_digest
 
+pytestmark = pytest.mark.slow
+
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "capacity", "tradeoff", "fairness", "learning", "settling", "gap")
 

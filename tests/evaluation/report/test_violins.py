@@ -88,6 +88,7 @@ def test_the_most_misleading_seed_is_found(ten_trials: ModuleType) -> None:
     assert (turned.worst, turned.wrong) == (found.worst, found.wrong)
 
 
+@pytest.mark.slow
 def test_the_script_labels_its_figure_as_searched_for(
     ten_trials: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

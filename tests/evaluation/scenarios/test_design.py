@@ -65,6 +65,7 @@ def test_another_parameter_may_be_stratified() -> None:
     assert changed(senders=4).block == 16 and changed(senders=4, strata="buffer").block == 21
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", [DEFAULT, HIGH], ids=["default", "high-senders"])
 def test_every_place_of_a_block_is_uniform(space: NetworkSpace) -> None:
     """The first and the last network of blocks, by themselves, are like independent draws."""

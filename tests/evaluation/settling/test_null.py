@@ -39,6 +39,7 @@ def differences() -> np.ndarray:
     return (scores["queue"] - scores["e2e"]).reshape(-1, space.block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t-mixture", "group-sequential"])
 def test_rules_keep_their_rate_on_blocks(null: Any, differences: np.ndarray, name: str) -> None:
     row = null.measure(name, null.RULES[name], null._centred("a pair", differences, plain=False), REPETITIONS, 40)

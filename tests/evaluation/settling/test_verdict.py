@@ -76,6 +76,7 @@ def test_a_planted_effect_is_found_and_beyond_the_margin() -> None:
     assert mirrored.e_value > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("comparisons", "factor"), [(10, 1.45), (100, 1.9)])
 def test_cost_of_several_comparisons(comparisons: int, factor: float) -> None:
     alone = np.mean([look.n for look in many(0.0, 150)])

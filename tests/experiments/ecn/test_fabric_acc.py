@@ -32,6 +32,8 @@ from lcca.trainers.ecn.double_dqn import DoubleDqn, new_learner  # noqa: E402
 from lcca.trainers.ecn.ports import model_of, play_ports  # noqa: E402
 from lcca.trainers.ecn.training import train  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 SMOKE = ROOT / "configs/acc/fabric-smoke.yaml"
 

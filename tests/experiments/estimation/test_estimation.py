@@ -51,6 +51,7 @@ def space(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_policy_is_estimated_with_the_bytes_of_its_header(space: Path, lcca: RunCommand, tmp_path: Path) -> None:
     """One packet at a time waits for nobody: its delay grows by the time that the header takes to send."""
     plain, equipped = tmp_path / "plain.json", tmp_path / "equipped.json"
@@ -114,6 +115,7 @@ def test_a_folder_belongs_to_one_configuration(lcca: RunCommand, link: Path) -> 
     assert strange.status == 2 and "not a run; choose another --out" in strange.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["policy", "sizes"])
 def test_the_content_of_the_files_that_are_named_belongs_to_the_run(
     lcca: RunCommand, link: Path, tmp_path: Path, named: str
@@ -203,6 +205,7 @@ def test_flows_of_each_trial_in_the_order_of_the_rows() -> None:
 # Choosing a duration.
 
 
+@pytest.mark.slow
 def test_durations_give_a_table_and_a_figure(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     options = ("--out", run, "--durations", "8000,1000,2000")
@@ -220,6 +223,7 @@ def test_durations_give_a_table_and_a_figure(lcca: RunCommand, link: Path) -> No
     assert contents(run) == before
 
 
+@pytest.mark.slow
 def test_the_estimate_and_its_durations_share_a_folder(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     assert lcca("estimate", link, "--out", run, "--durations", "1000,2000", "--simulated-time", "20000").status == 0

@@ -70,6 +70,7 @@ def test_how_well_a_lognormal_fits_the_sizes_is_told(lcca: RunCommand, small: Pa
     assert {"rms_error", "largest_error", "mean_ratio", "quantile_error", "parameters", "p"} <= set(fit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "name", "words"),
     [
@@ -115,6 +116,7 @@ def test_refusals_are_named_and_plain_trials_take_over(
     assert found["method"].startswith(plain["method"] + "; ")
 
 
+@pytest.mark.slow
 def test_kept_trials_of_other_flows_are_not_used(lcca: RunCommand, small: Path) -> None:
     assert estimate(lcca, small, "run", SHORT).status == 0
     store, part = TrialStore(small.parent / "run" / "trials"), part_name("importance", 0)

@@ -15,6 +15,8 @@ from lcca.experiments.runs.seeds import derive
 from ...conftest import RunCommand
 from ..runs.run_kinds import ESTIMATE, LINKS, STAR
 
+pytestmark = pytest.mark.slow
+
 CONFIG = ESTIMATE.replace("star.yaml", "scenario.yaml")
 SCENARIO = STAR.replace("name: star", "name: small")
 

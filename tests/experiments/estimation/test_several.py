@@ -106,6 +106,7 @@ def test_other_size_tables_can_be_chosen(sizes: str) -> None:
     assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_what_a_comparison_takes_comes_from_two_runs(
     lcca: RunCommand, config: Path, monkeypatch: pytest.MonkeyPatch

@@ -159,6 +159,7 @@ def keys(configs: dict[str, CampaignConfig]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_changed_code_and_other_libraries_are_another_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configs = {"rplus": read_campaign(tiny), "drl": read_campaign(tiny, DRL)}
     before, version = keys(configs), dependencies.metadata.version

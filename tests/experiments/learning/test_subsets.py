@@ -82,6 +82,7 @@ def test_how_many_learn_at_once_changes_no_byte(tiny: Path, lcca: RunCommand) ->
     assert results(first) == results(second)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_the_tables_that_may_be_gone_on_from_are_the_last_of_each_size(tiny: Path, lcca: RunCommand) -> None:
     path = tiny.parent / "run"

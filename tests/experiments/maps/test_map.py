@@ -117,6 +117,7 @@ def test_a_policy_of_another_set_is_refused(run: Path) -> None:
         asked(config(run)).experiment()
 
 
+@pytest.mark.slow
 def test_a_campaigns_file_and_wider_ranges(run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command with a campaign's file and names of parameters is a map of its own name; a mix has shares."""
     monkeypatch.setattr(sweep, "render", lambda folder: None)  # takes longer than all the rest

@@ -35,6 +35,7 @@ def asked(run: Path, jobs: int = 1, **changed: object) -> Surveyor:
     return surveyor(MapConfig.model_validate(wanted | over | changed), Threads(jobs))
 
 
+@pytest.mark.slow
 def test_a_point_is_the_scenario_file_with_these_values(run: Path) -> None:
     """Trials have the bits of the file with `--set`: of whole numbers, of keys that it has not said, and of both."""
     within = {"workload.load": LOADS, "payload_bytes": {"min": 500, "max": 1400, "step": 300}}

@@ -98,6 +98,7 @@ def test_a_run_and_a_copy_do_not_differ(finished: Path, copied: Path) -> None:
     assert len(found.verdicts) == len(load_run(finished).verdicts)
 
 
+@pytest.mark.slow
 def test_what_was_changed_is_what_differs(lcca: RunCommand, finished: Path, copied: Path) -> None:
     manifest = read_manifest(copied)
     assert manifest

@@ -56,6 +56,7 @@ def expected(config: CampaignConfig, phase: str, condition: str, count: int) -> 
     return space.draw(derive(config.seed, *words), count, first)
 
 
+@pytest.mark.slow
 def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
     loaded, config = load_run(run), read_campaign(run / "config.yaml")
     found = loaded.trials[["phase", "condition"]].drop_duplicates().itertuples(index=False)
@@ -142,6 +143,7 @@ def test_an_unfinished_run_has_what_there_is(run: Path, tmp_path: Path) -> None:
     assert loaded.trials.empty and loaded.verdicts.empty and loaded.learning.empty and not loaded.result
 
 
+@pytest.mark.slow
 def test_shares_of_networks_are_those_of_the_trials(run: Path) -> None:
     """By the paper's rule, written down again: |difference of means| > the larger standard deviation over seeds."""
     loaded = load_run(run)

@@ -51,6 +51,7 @@ def contents(folder: Path) -> dict[Path, Any]:
     return {each: each.stat().st_mtime_ns for each in folder.rglob("*")}
 
 
+@pytest.mark.slow
 def test_pages_show_what_the_commands_print(lcca: RunCommand, folder: Path) -> None:
     app, before = application(folder), contents(folder)
     every = page(app, "/").text

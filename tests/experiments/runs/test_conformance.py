@@ -82,7 +82,7 @@ def results(run: Path) -> dict[str, bytes]:
     return {str(name): file.read_bytes() for name, file in names.items() if not UNLIKE.intersection(name.parts)}
 
 
-QUICK = ("compare", "evaluate-fabric", "stress", "estimate", "tune", "study", "map", "sweep")
+QUICK = ("compare", "evaluate-fabric", "map", "sweep")
 """Kinds of runs that `make test` goes through; `make test-slow` goes through the others."""
 
 

@@ -17,6 +17,8 @@ from lcca.inputs.files import digest_file
 
 from ...conftest import RunCommand, results
 
+pytestmark = pytest.mark.slow
+
 OUTPUT = ("report.html", "figures", "log.txt", ".lock")
 """What is never read back."""
 

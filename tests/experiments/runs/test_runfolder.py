@@ -307,6 +307,7 @@ def test_the_lock_of_a_killed_process_is_free(run: Path, config: Any) -> None:
     RunFolder.open(run, config, resume=True).close()  # the lock went with its file
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("text", ["", '{"phases": 3}'])
 def test_damaged_costs_are_one_error_with_its_mend(

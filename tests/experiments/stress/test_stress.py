@@ -91,6 +91,7 @@ def test_of_noise_nothing_is_confirmed_more_often_than_it_says(tmp_path: Path, m
     assert missed <= 4  # 0.3 % of all such tests have more, at an error rate of 5 %
 
 
+@pytest.mark.slow
 def test_of_several_references_the_best_of_each_network_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each reference is good on one side of the space; the loss against the better one is 1 everywhere."""
     names = ("fixed-window:4", "fixed-window:5")
@@ -170,6 +171,7 @@ def test_a_policy_never_loses_against_itself(space: Path, tmp_path: Path, lcca: 
     assert "0.000 [0.000, 0.000]" in answer.out and not (tmp_path / "run" / HARD_NETWORKS).exists()
 
 
+@pytest.mark.slow
 def test_the_engine_is_searched_where_a_small_window_wastes_most(space: Path, tmp_path: Path) -> None:
     """A window of 2 sends min(2 / rtt, link): it loses most where link × rtt is largest and nobody else sends."""
     settings = ["loss=0", "mean_off=0", "senders={min: 1, max: 8, step: 1}", "link_rate={min: 1, max: 4, step: 0.5}"]

@@ -66,6 +66,7 @@ def finished(config: Path) -> Path:
     return run
 
 
+@pytest.mark.slow
 def test_a_tuning_tests_nothing_for_a_study(finished: Path) -> None:
     """Eight trials of the start and of the one other point, and those of the study."""
     tested = sum(each["trials"] for each in summary(finished)["policies"])

@@ -25,6 +25,8 @@ from lcca.signal_sets.load import resolve
 
 from ...conftest import BRIEF, TINY, RunCommand, undrawn
 
+pytestmark = pytest.mark.slow
+
 HEADERS = """\
 headers:
   - ecn

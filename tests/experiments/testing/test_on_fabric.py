@@ -28,6 +28,8 @@ from lcca.signal_sets.load import resolve
 
 from ...conftest import RunCommand, undrawn
 
+pytestmark = pytest.mark.slow
+
 STAR = """\
 name: star
 topology: {kind: star, hosts: 5}

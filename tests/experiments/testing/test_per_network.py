@@ -23,6 +23,7 @@ def run(lcca: RunCommand, tiny: Path, no_report: None) -> Path:
     return run
 
 
+@pytest.mark.slow
 def test_selected_policies_meet_every_network_with_every_seed(run: Path) -> None:
     rows = TrialStore(run / "trials").read(PART)
     summary = json.loads((run / "summary.json").read_text())
@@ -32,6 +33,7 @@ def test_selected_policies_meet_every_network_with_every_seed(run: Path) -> None
     assert set(rows["phase"]) == {"per-network"} and set(rows["status"]) == {"ok"}
 
 
+@pytest.mark.slow
 def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     store = TrialStore(run / "trials")
     seeds = set(store.read(PART)["seed"])
@@ -44,6 +46,7 @@ def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     assert listed["rtt"].tolist() == [n.rtt for n in networks]
 
 
+@pytest.mark.slow
 def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) -> None:
     costs = {cost["name"]: cost["trials"] for cost in json.loads((run / "costs.json").read_text())["phases"]}
     assert costs["per-network"] == 2 * 5 * 3

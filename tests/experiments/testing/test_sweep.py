@@ -160,6 +160,7 @@ def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunComm
         assert not (run / "so-far.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_campaign_that_is_stopped_says_what_it_has_found_so_far(
     tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +251,7 @@ def test_resuming_a_complete_run_is_quick_and_changes_nothing(copied: Path, tiny
     assert after == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("lost", ["summary.json", "verdicts.json", "report.html", "learning.parquet", "config.yaml"])
 def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: str) -> None:
@@ -260,6 +262,7 @@ def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path,
     assert results(copied) == results(finished)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize(("part", "kept"), [("test,default,000001", 0), ("validation,loss+rtt.default.s1", 500)])
 def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
@@ -302,6 +305,7 @@ def test_a_campaign_of_one_set_has_nothing_to_compare(tiny: Path, lcca: RunComma
     assert len(answer.json()["policies"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_hand_designed_policies_are_tested_beside_the_selected_ones(tiny: Path, lcca: RunCommand) -> None:
     changes = ("--set", "hand_designed=[aimd, fixed-window:3]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
@@ -330,6 +334,7 @@ def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Pat
     assert "Hand-designed policies with the same signals" in page and finding(found) in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCommand) -> None:
     changes = ("--set", "utilities=[default, {name: mine, throughput_weight: 3, delay_weight: 1}]")
@@ -342,6 +347,7 @@ def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCom
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_testing_stops_when_every_difference_is_known(tiny: Path, lcca: RunCommand) -> None:
     """A margin so wide that the first look is accurate enough."""

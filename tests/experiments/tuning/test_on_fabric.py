@@ -70,6 +70,7 @@ def results(run: Path) -> tuple[dict[str, bytes], Any]:
     return files | parts, pd.read_parquet(run / "candidates.parquet").to_dict("records")
 
 
+@pytest.mark.slow
 def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: Path) -> None:
     answer = lcca("tune", config, "--out", finished)
     assert answer.status == 0, answer.err
@@ -92,6 +93,7 @@ def test_settings_have_three_digits_and_units(capsys: pytest.CaptureFixture[str]
     ]
 
 
+@pytest.mark.slow
 def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, finished: Path) -> None:
     found = json.loads((finished / "summary.json").read_text())
     told = [found[key] for key in ("simulator", "scenario", "unit", "utility")]
@@ -119,6 +121,7 @@ def test_search_and_test_meet_other_flows(finished: Path) -> None:
     assert set(tested["seed"]) == set(range(first, first + tested["network"].nunique())) and len(tested) >= 48
 
 
+@pytest.mark.slow
 def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, tmp_path: Path) -> None:
     read = validate(read_with_files(config, TuningConfig), TuningConfig)
     found = search_in(read, tmp_path / "run", workers=Threads(1), quiet=True)

@@ -91,6 +91,7 @@ def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
     raise AssertionError("it did not happen within a minute")
 
 
+@pytest.mark.slow
 def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
     (comparison,) = summary["comparisons"]
@@ -141,6 +142,7 @@ def test_helpers_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path
     assert_same(run, finished)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_there(lcca: Any, small: Path, finished: Path) -> None:
     shown = lcca("tune", small, "--out", finished)
     assert f"{finished}: complete already; nothing to do" in shown.err

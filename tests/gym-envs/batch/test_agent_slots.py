@@ -230,6 +230,7 @@ def test_short_steps_pay_when_an_interval_is_full() -> None:
     assert 20 < np.diff(paid)[3:-2].mean() < 40  # acknowledgements per RTT
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow() -> None:
     slots = AgentSlots(Rules(ACKS), [TIME, BYTES], environments=8, jobs=2)
     slots.reset()

@@ -28,6 +28,7 @@ def no_stable_baselines() -> None:
     pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed: pip install 'lcca[drl]'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steering", [None, TableSteering()], ids=["box", "discrete"])
 def test_both_forms_tell_the_same(steering: TableSteering | None) -> None:
     no_stable_baselines()

@@ -175,6 +175,7 @@ def test_utility_is_preds():
     assert utility(0.0, middle) == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_bad_use_is_told():
     env = Ns3EcnEnv(SMALL)
     env.reset(seed=1)

@@ -98,6 +98,7 @@ def same_after(slots: FabricSlots, policy: Policy) -> bool:
     return same(slots.record, run(policy, seed))
 
 
+@pytest.mark.slow
 def test_a_header_brings_its_signals() -> None:
     head = stamping(header("hpcc"))
     agent = Agent(("rtt_ratio", *head.signals), 1, EVERY_ACK, WindowSteering(0.2, 1.0))

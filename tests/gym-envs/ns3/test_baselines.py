@@ -82,6 +82,7 @@ def steady(name: str, network: Network, begin: float = 5_000.0, end: float = 15_
 # --- theory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("senders", [1, 4])
 def test_newreno_is_a_sawtooth(senders):
     # A window that halves at W and grows by one a round loses one packet in 3/8 W² (Mathis et al. 1997), and stays from
@@ -149,6 +150,7 @@ def test_bbr_probes_the_rtt_as_long_as_told():
     assert (short.goodput - long.goodput) * 6_000 == pytest.approx(1_000, rel=0.15)  # µs; 4 packets a round still go
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("senders", [1, 4])
 def test_dctcp_keeps_the_queue_near_its_threshold(senders):
     # SIGCOMM 2010, section 3.3: the queue swings by A = sqrt(2N(C·RTT + K))/2 below K + N.

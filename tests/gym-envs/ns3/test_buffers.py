@@ -91,6 +91,7 @@ def run(plan):
     return found, {name: count - before[name] for name, count in buffer_work().items()}
 
 
+@pytest.mark.slow
 def test_these_buffers_are_in_use_and_ns3s_own_were_there():
     found, work = run(PLANS["random loss"]())
     assert work["calls"] > 2 * found["sent"]  # for each packet one to send it, one to receive it

@@ -174,6 +174,7 @@ def test_a_flow_alone_shakes_hands_before_the_trial_whenever_it_begins():
     assert packets(0.5) == pytest.approx(packets(0.0), abs=1)
 
 
+@pytest.mark.slow
 def test_a_doubled_timeout_stays_until_an_rtt_is_measured():
     # Begun as if the queue were empty, the flow times out once, at 200 ms; acknowledgements of what was sent again
     # measure no RTT. Then it grows by a packet an RTT from half its first window.
@@ -211,6 +212,7 @@ def stated(text):
         return text.lower().replace("-", "_")
 
 
+@pytest.mark.slow
 def test_each_control_fills_the_link():
     names = [name for name in HAND_DESIGNED if not FAMILIES[name].markable]
     for name in names:
@@ -229,6 +231,7 @@ def test_dctcp_keeps_its_queue_below_where_marks_begin(threshold):
     assert counts.dropped == 0 and mbps(counts, 8.0) == pytest.approx(12.0, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_marks_begin_where_they_did_after_the_rate_has_changed():
     link = replace(LINK, rates=((0.0, 12.0), (4.0, 48.0)), buffer_packets=200, mark_packets=40)
     counts = run("dctcp", link=link, duration=12.0, windows=((6.0, 12.0),)).windows[0][0]
@@ -255,6 +258,7 @@ def test_timestamps_cost_no_bytes():
 # --- runs
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_results_and_a_failure_is_alone():
     lossy = replace(LINK, loss=0.01)
     trials = [trial("bbr", duration=3.0, windows=((0.0, 3.0),), link=lossy, seed=s) for s in (1, 2)]

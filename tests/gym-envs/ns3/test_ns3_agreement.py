@@ -30,6 +30,7 @@ def both(names, networks, topology="dumbbell"):
     return [run_trials(s, policies, drawn, [1], utility("default"), keep_delays=False) for s in simulators]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ns3")
 @pytest.mark.parametrize("topology", ["dumbbell", "line"])
 def test_scores_are_close_on_a_network(topology):

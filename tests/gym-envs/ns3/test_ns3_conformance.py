@@ -107,6 +107,7 @@ class TestRecord:
         for name in ("sender_share_us", "sender_delivered"):  # hosts of ns-3 take turns, so flows that meet differ
             np.testing.assert_allclose(real[name], fast[name], rtol=0.05, err_msg=name)
 
+    @pytest.mark.slow
     def test_byte_switched_flows_are_delivered_whole(self):
         network = replace(NETWORK, switched="bytes", mean_on=100.0, mean_off=200.0, loss=0.01)
         real = record(Ns3(30_000.0, jobs=1, options=replace(FREE, min_rto=500.0)), FixedWindow(20), network)
@@ -122,6 +123,7 @@ class TestRecord:
 class TestTopologies:
     """Multi-hop records agree with the engine's general simulation."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "dumbbell"])
     @pytest.mark.parametrize("window", [8, 60])
     def test_fixed_windows(self, kind, window):
@@ -131,6 +133,7 @@ class TestTopologies:
         assert means[0] == pytest.approx(means[1], rel=0.05)
         np.testing.assert_allclose(real["sender_share_us"], fast["sender_share_us"], rtol=1e-4)
 
+    @pytest.mark.slow
     def test_a_line_with_all_hosts_at_one_router_is_a_dumbbell(self):
         line = replace(NETWORK, topology=Topology("line", hosts_per_router=NETWORK.senders))
         simulator = Ns3(DURATION, jobs=1, options=FREE)
@@ -142,6 +145,7 @@ class TestTopologies:
 class TestWire:
     """What only ns-3 has: bytes."""
 
+    @pytest.mark.slow
     def test_header_bytes_are_charged(self):
         busy = replace(NETWORK, senders=1, mean_on=1e6, mean_off=1.0)
         counts = []
@@ -153,6 +157,7 @@ class TestWire:
         assert counts[1] / counts[0] == pytest.approx(590 / 598, abs=1e-3)
         assert counts[2] / counts[0] == pytest.approx(590 / 632, abs=1e-3)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rplus", [False, True])
     def test_the_link_signal_is_collected_as_in_the_engine(self, rplus):
         """A learnt table that reads it delivers other packets if it is collected otherwise."""

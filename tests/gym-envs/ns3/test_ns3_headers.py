@@ -106,6 +106,7 @@ def test_all_headers_do_the_same_in_both(networks):
     check(SIMULATED, networks)
 
 
+@pytest.mark.slow
 def test_bytes_are_in_the_packets():
     """A full link carries packets at the rate that headers leave; an ACK of the line carries them too."""
     lone = replace(NETWORKS[1], senders=1, mean_on=1e6, mean_off=1.0)
@@ -122,6 +123,7 @@ def test_bytes_are_in_the_packets():
         Ns3(options=Ns3Options(header_bytes=8)).compile(policies[1])
 
 
+@pytest.mark.slow
 def test_free_32_bits_are_ns3s_own_signals():
     cut = bisect(one_rule(("link", "queue")), 0, np.array([0.875, 5.0]))
     table = replace(cut, increment=np.arange(1.0, 5.0), multiple=np.linspace(1, 0.5, 4), pacing=np.full(4, 0.3))

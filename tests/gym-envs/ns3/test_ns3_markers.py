@@ -119,6 +119,7 @@ def steady_fabric(marker: str, senders: int) -> tuple[float, float]:
     return (queue[1] - queue[0]) / (END - BEGIN), float(marked / packets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "marker",
     [

@@ -19,6 +19,7 @@ def work(monkeypatch):
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_death_costs_its_item_only(work, jobs, tmp_path, capfd):
     items = ["a", "abort", "b", "killed once", "killed", "raise", "assert", "exit", "c"]

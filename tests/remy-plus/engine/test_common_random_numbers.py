@@ -236,6 +236,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trials", "duration"), [(100_000, 1e4), (2, 1e9)], ids=["many trials", "long trials"])
 def test_ctrl_c_stops_a_batch_within_a_second(trials: int, duration: float) -> None:
     program = LONG.format(trials=trials, duration=duration)

@@ -15,6 +15,7 @@ def run(network: Network, policy: Policy, duration: float = 1000.0) -> None:
     Engine(duration, jobs=1).run([compile_policy(policy)], NetworkList([network]), [0], [0], [1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topology", [PLAIN, LINE], ids=["dumbbell", "line"])
 @pytest.mark.parametrize("policy", [FixedWindow(10), Aimd()], ids=["window", "aimd"])
 def test_time_that_stands_still(policy: Policy, topology: Topology) -> None:
@@ -30,6 +31,7 @@ def test_a_burst_without_end() -> None:
         run(Network(8, 1.0, 20.0, 1, 10.0, 1e12, 1e9, 0.0), FixedRate(1e9), 1e10)
 
 
+@pytest.mark.slow
 def test_flows_without_end() -> None:
     with pytest.raises(InputError, match=r"network 9: over 4 million flows by .* raise mean_on or mean_off"):
         run(Network(9, 1.0, 20.0, 1, 10.0, 1e-9, 0.0, 0.0), FixedWindow(1))

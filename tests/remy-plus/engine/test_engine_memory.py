@@ -45,6 +45,7 @@ def measure(program: str) -> dict[str, float]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", ", keep_delays=True", ", keep_delays=True, keep_flows=True"])
 def test_peak_of_a_large_batch(options: str) -> None:
     found = measure(f"""
@@ -56,6 +57,7 @@ print(json.dumps({{"packets": result.packets, "grown": peak() - before, "peak": 
     assert found["peak"] < 200
 
 
+@pytest.mark.slow
 def test_a_thousand_batches_leave_nothing_behind() -> None:
     found = measure("""
 listed = networks(4, 4)
@@ -70,6 +72,7 @@ print(json.dumps({"early": sizes[0], "late": sizes[-1]}))
     assert found["late"] - found["early"] < 2  # MB
 
 
+@pytest.mark.slow
 def test_a_queue_that_grew_is_given_back() -> None:
     """A trial far above capacity with an unlimited buffer needs room while it runs only."""
     found = measure("""

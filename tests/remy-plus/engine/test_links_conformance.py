@@ -16,6 +16,8 @@ from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy,
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.record import Columns
 
+pytestmark = pytest.mark.slow
+
 Compile = Callable[[Network], _core.Network]
 Grow = Callable[..., RuleTable]
 

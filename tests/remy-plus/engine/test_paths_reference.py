@@ -155,6 +155,7 @@ def check_links(case: Case, plain: object, batch: dict[str, np.ndarray]) -> None
     assert all(link.most <= link.buffer for link in plain.links)
 
 
+@pytest.mark.slow
 def test_the_cases_drop_packets_and_acknowledgements() -> None:
     found = [simulate(draw(seed)) for seed in range(30)]
     assert sum(sum(run.dropped) for run in found) > 100

@@ -33,6 +33,8 @@ from lcca.remy_plus.files import dna
 from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.policy import compile_policy
 
+pytestmark = pytest.mark.slow
+
 SHARE_CONVENTION = 1e-3  # relative
 DIGITS = 1e-5  # relative: the rows have six digits
 RPLUS_MODEL = Model(link_interval=10.0, rplus_link_window=True)

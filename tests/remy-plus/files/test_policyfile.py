@@ -34,6 +34,7 @@ def document():
 # What is kept
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(0, 4), provenances, st.sampled_from(["relative", "absolute"]))
 @settings(max_examples=40, deadline=None)
 def test_rule_tables_survive(grow, seed, splits, provenance, pacing):

@@ -129,6 +129,7 @@ def again(rows: Rows, compute: Callable[[dict[str, float]], float]) -> list[floa
     return values
 
 
+@pytest.mark.slow
 def test_formulas_are_what_python_computes_from_a_trace() -> None:
     rows = traced(crowded(*FORMULAS))
     for name, compute in FORMULAS.items():

@@ -82,6 +82,7 @@ def real(file: Path) -> RuleTable:
     return table
 
 
+@pytest.mark.slow
 def test_a_table_of_real_windows_has_the_bits_of_its_copy(file: Path, real: RuleTable) -> None:
     copied = load(f"{file}:Table").policy
     found = columns([real])
@@ -102,6 +103,7 @@ def test_signals_that_come_in_headers_come_in_them(file: Path) -> None:
     assert columns([load(f"{file}:FairShare").policy]) == columns([baseline("fair-rate")])
 
 
+@pytest.mark.slow
 def test_other_processes_have_the_text_as_it_was_read(file: Path) -> None:
     policies = [load(f"{file}:Aimd").policy, baseline("aimd"), load(f"{file}:Aimd:decrease=0.7").policy]
     here = columns(policies)
@@ -368,6 +370,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_that_it_reads_has_to_be_named(tmp_path: Path, way: str) -> None:
     (tmp_path / "data.py").write_text("A = 1")
@@ -433,6 +436,7 @@ def test_any_exception_is_said_with_its_line(tmp_path: Path, error: str, where: 
         load(f"{mine}:Mine")
 
 
+@pytest.mark.slow
 def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> None:
     file.write_text(
         "class Told:\n    signals = ('queue',)\n    header = 'nosignal-8b'\n    def start(self): return 9, 0\n"

@@ -58,6 +58,7 @@ def test_a_law_is_read_from_its_file(tmp_path: Path) -> None:
     assert PpoConfig.model_validate_json(config.model_dump_json()) == config
 
 
+@pytest.mark.slow
 def test_a_configuration_needs_no_torch() -> None:
     """Campaigns read their files with the base install."""
     code = (

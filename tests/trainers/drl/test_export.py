@@ -54,6 +54,7 @@ def test_what_the_agent_is_must_be_known(tmp_path: Path) -> None:
         export_policy(sb3.PPO("MlpPolicy", normal, device="cpu"), tmp_path / "policy.json")
 
 
+@pytest.mark.slow
 def test_the_callback_scores_as_evaluate_does(tmp_path: Path) -> None:
     space = read_config(SPACE, NetworkSpace)
     scores = EvaluationCallback(space, every=100, networks=32, best=tmp_path / "best.json")

@@ -71,6 +71,7 @@ CHAIN = DqnConfig(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_it_learns_the_values_of_a_chain() -> None:
     quick = {"steps": 1200, "explore_steps": 600, "sync_every": 25, "learning_rate": 5e-3}
     learner = DoubleDqn(CHAIN.model_copy(update=quick), STATES, 2, seed=1)

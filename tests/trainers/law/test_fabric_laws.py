@@ -71,6 +71,7 @@ def test_a_law_learns_on_a_fabric() -> None:
     assert score(run(searched)) > score(start) + 0.1
 
 
+@pytest.mark.slow
 def test_headers_share_the_stage_before_signals(tmp_path: Path) -> None:
     stages, shared = [OWN, {"trials": 60}], tmp_path / "shared"
     one = trainer(stages, shared=shared)

@@ -60,6 +60,7 @@ def test_a_growth_beats_the_rule_that_it_began_with_on_fresh_seeds() -> None:
     assert (after - before)[::2].min() > 0.5 and (after - before).mean() > 0.3  # incasts: a third less slowdown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [GROWN, SEARCHED], ids=["grown", "searched"])
 def test_neither_stops_nor_threads_change_a_bit(given: dict[str, Any], tmp_path: Path) -> None:
     whole = trainer(given, jobs=1)

@@ -75,6 +75,7 @@ def test_a_table_of_one_rule_grows_and_gets_better(make_trainer: MakeTrainer, sp
     assert kinds.count("compare") == 3 and kinds.count("split") == 2
 
 
+@pytest.mark.slow
 def test_a_first_rule_that_is_to_be_split_keeps_gaps_that_nearly_bind(make_trainer: MakeTrainer) -> None:
     for seed in (1, 2):
         _, kept = grown(make_trainer, seed=seed, budget_trials=800)
@@ -98,6 +99,7 @@ def test_one_rule_is_at_its_best_after_few_trials(seed: int) -> None:
     assert scores(space, trainer.policy, 160).mean() > 2.4
 
 
+@pytest.mark.slow
 def test_a_split_alone_changes_no_score(make_trainer: MakeTrainer, space: NetworkSpace) -> None:
     trainer = make_trainer(**GROWN | {"budget_trials": 2000})
     found = 0
@@ -125,6 +127,7 @@ def test_a_budget_that_ends_in_a_split_keeps_what_there_is(make_trainer: MakeTra
         assert kept[max(kept)] == trainer.policy
 
 
+@pytest.mark.slow
 def test_the_budget_goes_to_the_polishes_in_proportion_to_their_rules_and_three_more(make_trainer: MakeTrainer) -> None:
     trainer, _ = grown(make_trainer, budget_trials=3500)
     rows = [row for row in trainer.learning if row.kind == "compare"]
@@ -132,6 +135,7 @@ def test_the_budget_goes_to_the_polishes_in_proportion_to_their_rules_and_three_
     np.testing.assert_allclose(taken, np.array([1 + 3, 2 + 3, 4 + 3]) / 16 * 3500, rtol=0.03)
 
 
+@pytest.mark.slow
 def test_a_search_comes_first_where_there_are_rounds(make_trainer: MakeTrainer) -> None:
     trainer, kept = grown(make_trainer, rounds=2, search_trials=400, networks=4, budget_trials=3000)
     kinds = [row.kind for row in trainer.learning]
@@ -148,6 +152,7 @@ def test_a_polish_alone_keeps_the_boxes(make_trainer: MakeTrainer) -> None:
     assert kept[0] != kept[2]
 
 
+@pytest.mark.slow
 def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrainer, good: RuleTable) -> None:
     """So that more signals are never worse than fewer, but for the noise of the comparison."""
     poor = good.with_action(0, 0, 0, 3).with_action(1, 0, 0, 3)
@@ -158,6 +163,7 @@ def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrai
         assert (run(trainer) == rival) == wins
 
 
+@pytest.mark.slow
 def test_each_rival_costs_one_comparison(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer(**GROWN | {"budget_trials": 3000, "polish": POLISH | {"check_networks": 50}})
     one = one_rule(SIGNALS)
@@ -198,6 +204,7 @@ def test_windows_of_a_training_are_those_of_all_its_tables(make_trainer: MakeTra
     assert more.policy.windows == "real"
 
 
+@pytest.mark.slow
 def test_real_windows_begin_with_stairs_along_the_rtt_ratio(make_trainer: MakeTrainer) -> None:
     """A tenth of a packet an ACK is worth more without training than a trained rule, which has 2.6 bits."""
     stairs = first_table(SIGNALS, "relative", "real")
@@ -224,6 +231,7 @@ def test_windows_are_whole_where_rplus_is_wanted_and_unsaid_where_they_are() -> 
     assert RplusConfig.model_validate(real.model_dump(mode="json")) == real
 
 
+@pytest.mark.slow
 def test_starts_end_and_the_best_goes_on(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer(**GROWN | STARTS)
     run(trainer)
@@ -235,12 +243,14 @@ def test_starts_end_and_the_best_goes_on(make_trainer: MakeTrainer) -> None:
     assert len(first) == len(second) == 2 and first != second
 
 
+@pytest.mark.slow
 def test_only_the_last_start_leaves_policies(make_trainer: MakeTrainer) -> None:
     trainer, kept = grown(make_trainer, **STARTS)
     assert [len(kept[round_]) for round_ in sorted(kept)] == [1, 1, 2, 2, 4, 4]
     assert trainer.config.policies == len(kept)
 
 
+@pytest.mark.slow
 def test_an_earlier_start_that_is_better_takes_the_place_of_the_last(
     make_trainer: MakeTrainer, good: RuleTable
 ) -> None:
@@ -254,6 +264,7 @@ def test_an_earlier_start_that_is_better_takes_the_place_of_the_last(
         assert (trainer.policy == earlier) == wins
 
 
+@pytest.mark.slow
 def test_a_table_to_go_on_from_is_the_only_start(make_trainer: MakeTrainer) -> None:
     first, _ = grown(make_trainer, grow=GROW | {"rules": [1]})
     trainer, _ = grown(make_trainer, warm_start=WarmStart(first.policy, first.state.step), **STARTS)
@@ -287,6 +298,7 @@ def test_starts_that_leave_nothing_to_polish_with_are_refused() -> None:
                     config.require(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", [{"budget_trials": 900}, STARTS], ids=["one start", "three starts"])
 def test_a_training_stopped_after_any_generation_goes_on_with_the_same_bits(
     make_trainer: MakeTrainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]
@@ -302,6 +314,7 @@ def test_a_training_stopped_after_any_generation_goes_on_with_the_same_bits(
     assert [without_time(row) for row in part.learning] == [without_time(row) for row in whole.learning]
 
 
+@pytest.mark.slow
 def test_generations_meet_other_networks_and_perturbations(
     make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +333,7 @@ def test_generations_meet_other_networks_and_perturbations(
     assert len(met) > 100 and len(trainer.learning) < 20
 
 
+@pytest.mark.slow
 def test_each_generation_has_its_own_perturbations_and_half_of_them_count(
     make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def scores(space: NetworkSpace, table: RuleTable, seed: int = 999, count: int = 
     return rows["score_bits"].to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passes", [1, 2])
 def test_searches_on_other_signals_share_what_comes_before_the_first_split(
     tmp_path: Path, make_trainer: MakeTrainer, passes: int
@@ -187,6 +188,7 @@ def test_the_check_may_be_left_out(make_trainer: MakeTrainer) -> None:
     assert trainer.state.learning[-1].trials == trainer.state.learning[-2].trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["racing", "exact"])
 def test_no_budget_is_exceeded_and_a_step_that_it_cuts_short_ends_with_the_best_so_far(
     make_trainer: MakeTrainer, mode: str

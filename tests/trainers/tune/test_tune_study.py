@@ -85,6 +85,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Candida
     return {kind: searched(folder / kind, config(kind)) for kind in ("tpe", "grid", "greedy", "random")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tpe", "grid", "greedy", "random"])
 def test_finds_something_better_than_the_start(unbroken: dict[str, list[Candidate]], kind: str) -> None:
     found = unbroken[kind]
@@ -95,6 +96,7 @@ def test_finds_something_better_than_the_start(unbroken: dict[str, list[Candidat
     assert any(c.state == "stopped" and c.networks < NETWORKS for c in found) or kind == "greedy"
 
 
+@pytest.mark.slow
 def test_a_search_that_was_killed_goes_on_as_if_it_had_not_been(
     unbroken: dict[str, list[Candidate]], tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_a_search_that_was_killed_goes_on_as_if_it_had_not_been(
     assert rows(searched(tmp_path / "tpe", config("tpe"))) == rows(unbroken["tpe"])
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_half_proposed_is_filled_up(
     unbroken: dict[str, list[Candidate]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +199,7 @@ def test_greedy_climbs_as_by_hand() -> None:
     assert tried == [13, 15, 14, 16, 17, 18]
 
 
+@pytest.mark.slow
 def test_greedy_may_begin_between_the_levels(tmp_path: Path) -> None:
     """As with BBR, whose gain of 2.89 is no level of the paper's: the neighbours of another parameter keep it."""
     space = {"increase": {"min": 0.5, "max": 4, "step": 0.5}, "decrease": {"min": 0.15, "max": 0.95, "step": 0.1}}

@@ -36,6 +36,7 @@ def run(transport: str, topology: FabricTopology, sent: FabricFlows, seed: int =
     return FabricEngine(transport, settings=settings("uet-htsim", **changes)).run(topology, sent, seed, 1e9)
 
 
+@pytest.mark.slow
 def test_load_balancers_have_their_order_on_a_slow_spine() -> None:
     """Each is better than the next by the mean completion time, over seeds (paired t, 99 %)."""
     topology, sent, seeds = slow_spine(), permutation(16), range(1, 13)

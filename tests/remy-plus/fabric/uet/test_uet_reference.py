@@ -70,6 +70,7 @@ def test_lone_flows_take_as_long_to_the_nanosecond(cell: Cell) -> None:
         assert (found[early] < lone[early] - 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", OTHERS)
 def test_runs_are_in_the_band_of_the_seeds(cell: Cell) -> None:
     groups = cell.groups()
