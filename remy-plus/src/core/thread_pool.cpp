@@ -6,7 +6,20 @@
 
 namespace remy_plus {
 
-ThreadPool::ThreadPool(unsigned size) {
+namespace {
+
+// Between two looks: a neighbour on the same core goes on.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(unsigned size, std::chrono::microseconds patience) : patience_(patience) {
   try {
     for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {  // fewer do as well
@@ -37,6 +50,7 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
   }
   begun_.notify_all();
   take_blocks();
+  look_for([this] { return busy_ == 0; });
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] { return busy_ == 0; });
   work_ = nullptr;
@@ -46,14 +60,28 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
 void ThreadPool::serve() {
   std::size_t seen = 0;
   for (;;) {
+    const auto called = [&] { return closing_ || round_ != seen; };
+    look_for(called);
     {
       std::unique_lock lock(mutex_);
-      begun_.wait(lock, [&] { return closing_ || round_ != seen; });
+      begun_.wait(lock, called);
       if (closing_) return;
       seen = round_;
     }
     take_blocks();
   }
+}
+
+// First for a microsecond or so without giving the core away, which takes as long.
+template <class Ready>
+void ThreadPool::look_for(const Ready& ready) const {
+  if (patience_ == patience_.zero()) return;
+  for (int i = 0; i < 64; ++i) {
+    if (ready()) return;
+    pause();
+  }
+  const auto end = std::chrono::steady_clock::now() + patience_;
+  while (!ready() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 void ThreadPool::take_blocks() {

@@ -1,6 +1,8 @@
 // A pool of threads that does many short rounds of work without starting threads anew.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -13,8 +15,9 @@ namespace remy_plus {
 
 class ThreadPool {
  public:
-  // `size` threads, the calling one included; fewer where no more can be had.
-  explicit ThreadPool(unsigned size);
+  // `size` threads, the calling one included; fewer where no more can be had. Where rounds follow one another closely,
+  // threads look for the next one, or for the end of one, for as long as `patience` before they sleep.
+  explicit ThreadPool(unsigned size, std::chrono::microseconds patience = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -26,13 +29,16 @@ class ThreadPool {
  private:
   void serve();
   void take_blocks();
+  template <class Ready>
+  void look_for(const Ready& ready) const;
 
+  std::chrono::microseconds patience_;
   std::mutex mutex_;
   std::condition_variable begun_, ended_;
   const std::function<void(std::size_t)>* work_ = nullptr;
   std::size_t count_ = 0, block_ = 1, next_ = 0;
-  std::size_t round_ = 0, busy_ = 0;
-  bool closing_ = false;
+  std::atomic<std::size_t> round_ = 0, busy_ = 0;  // written with the lock, looked at without
+  std::atomic<bool> closing_ = false;
   std::exception_ptr failure_;
   std::vector<std::thread> threads_;
 };

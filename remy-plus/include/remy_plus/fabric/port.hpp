@@ -44,9 +44,10 @@ struct Lane {
 // With one class of traffic it is that of the port itself; with several there is a lane for each, 0 first, and the
 // port's own queue stays empty.
 struct Port : Lane {
-  Ring<Packet> wire;    // on the link: the peer takes them off
-  Ring<Packet> frames;  // PFC's, before all others and never paused
-  Time free_at = 0;     // when the link has sent the last bit; never: it is down
+  Ring<Packet>* onto = nullptr;  // the link: the peer takes packets off
+  Time* wakes = nullptr;         // when the peer has something to do, or the first of what waits to be brought to it
+  Ring<Packet> frames;           // PFC's, before all others and never paused
+  Time free_at = 0;              // when the link has sent the last bit; never: it is down
   Time delay = 0;
   const Speed* speed = nullptr;
   const Speed* rated = nullptr;  // the speed of the link as it was built
@@ -72,6 +73,11 @@ struct Port : Lane {
   std::size_t in_lanes = 0;  // packets that wait in them
 
   std::size_t waiting() const { return queue.size() + in_lanes; }
+
+  void put_on_link(const Packet& packet) {
+    onto->push(packet);
+    *wakes = std::min(*wakes, packet.time);
+  }
 
   double queue_area_at(Time now) const {  // bytes · ps
     return counts.queue_area + static_cast<double>(queued) * static_cast<double>(now - changed);
