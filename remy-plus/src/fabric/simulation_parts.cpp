@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <queue>
 #include <utility>
 
 #include "remy_plus/fabric/simulation.hpp"
@@ -11,74 +12,97 @@ namespace remy_plus::fabric {
 namespace {
 
 constexpr std::size_t parts_of_thread = 8;
+constexpr std::uint64_t rounds_of_share = 64;       // with the same parts
 constexpr double least_windows = 200;               // of the least packets that a run needs
 constexpr std::chrono::microseconds patience(200);  // of threads, for the next window
 
 }  // namespace
 
-// Hosts, then the switch that their first link leads to.
-std::vector<int> Simulation::by_racks() const {
-  const auto rack = [this](int node) {
-    const bool wired = node < wiring_.hosts() && wiring_.first(node) < wiring_.first(node + 1);
-    return wired ? std::max(node, wiring_.end(wiring_.first(node)).peer) : node;
-  };
-  std::vector<int> order(next_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, rack);
-  return order;
-}
-
-std::vector<double> Simulation::loads() const {
-  std::vector<double> found(next_.size());
+Simulation::Loads Simulation::loads() const {
+  Loads found{std::vector<double>(next_.size()), std::vector<double>(ports_.size())};
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     const Ways& ways = ways_[i];
-    const auto pass = [&](int port) { found[static_cast<std::size_t>(wiring_.end(port).node)] += flows_[i].packets; };
-    std::for_each(ways.data, ways.data + ways.data_hops, pass);
-    std::for_each(ways.acks, ways.acks + ways.ack_hops, pass);
+    const Flow& flow = flows_[i];
+    const double time =
+        flow.start == never ? 0 : static_cast<double>(settings_.horizon - std::min(flow.start, settings_.horizon));
+    const double most = time * flow.line_gbps / 8000 / (settings_.payload + settings_.overhead);
+    const double packets = std::min<double>(flow.packets, most);
+    const auto cross = [&](int port) {
+      found.ports[static_cast<std::size_t>(port)] += packets;
+      found.nodes[static_cast<std::size_t>(wiring_.end(port).node)] += packets;
+      found.nodes[static_cast<std::size_t>(wiring_.end(port).peer)] += packets;
+    };
+    std::for_each(ways.data, ways.data + ways.data_hops, cross);
+    std::for_each(ways.acks, ways.acks + ways.ack_hops, cross);
   }
   return found;
 }
 
-void Simulation::make_parts(const std::vector<double>& loads, std::size_t count) {
-  parts_.clear();
-  for (std::size_t i = 0; i < count; ++i) parts_.push_back(std::make_unique<Part>());
-  part_of_.assign(next_.size(), 0);
-  const double all = std::accumulate(loads.begin(), loads.end(), 1e-9);
-  double before = 0;
-  for (const int node : by_racks()) {
-    const double own = loads[static_cast<std::size_t>(node)];
-    const auto at = static_cast<std::size_t>((before + own / 2) / all * static_cast<double>(count));
-    before += own;
-    part_of_[static_cast<std::size_t>(node)] = static_cast<std::uint32_t>(std::min(at, count - 1));
-    Part& part = part_of(node);
-    (node < wiring_.hosts() ? part.hosts : part.switches).push_back(node);
+// Greedy graph growing (Karypis and Kumar, SIAM J. Sci. Comput. 1998, section 3.2): a part begins at a node and goes on
+// with the one that has the largest share of its packets with it.
+void Simulation::cut(const Loads& loads, std::size_t parts) {
+  constexpr std::uint32_t none = UINT32_MAX;
+  part_of_.assign(next_.size(), none);
+  double left = std::accumulate(loads.nodes.begin(), loads.nodes.end(), 0.0);
+  std::size_t first = 0;
+  for (std::uint32_t number = 0; number < parts; ++number) {
+    const double wanted = left / static_cast<double>(parts - number);
+    std::vector<double> shared(next_.size());
+    std::priority_queue<std::pair<double, std::size_t>> near;  // share of its packets, node
+    for (double own = 0; own < wanted || number + 1 == parts;) {
+      while (first < part_of_.size() && part_of_[first] != none) ++first;
+      if (first == part_of_.size()) break;
+      std::size_t node = first;
+      for (; !near.empty() && part_of_[node = near.top().second] != none; node = first) near.pop();
+      const double load = loads.nodes[node];
+      if (number + 1 < parts && own > 0 && own + load / 2 > wanted) break;
+      part_of_[node] = number;
+      own += load;
+      left -= load;
+      for (int i = wiring_.first(static_cast<int>(node)); i < wiring_.first(static_cast<int>(node) + 1); ++i) {
+        const End& end = wiring_.end(i);
+        const auto peer = static_cast<std::size_t>(end.peer), back = static_cast<std::size_t>(end.peer_port);
+        if (part_of_[peer] != none || loads.nodes[peer] == 0) continue;
+        shared[peer] += loads.ports[static_cast<std::size_t>(i)] + loads.ports[back];
+        near.push({shared[peer] / loads.nodes[peer], peer});
+      }
+    }
   }
+}
+
+void Simulation::fill_parts(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) parts_.push_back(std::make_unique<Part>());
+  for (int node = 0; node < wiring_.nodes(); ++node)
+    (node < wiring_.hosts() ? part_of(node).hosts : part_of(node).switches).push_back(node);
 }
 
 void Simulation::make_crossings() {
   for (int i = 0; i < wiring_.ports(); ++i) {
-    Part &from = part_of(wiring_.end(i).node), &to = part_of(wiring_.end(i).peer);
-    if (&from == &to) continue;
+    const End& end = wiring_.end(i);
+    const std::uint32_t from = part_of_[static_cast<std::size_t>(end.node)];
+    const std::uint32_t to = part_of_[static_cast<std::size_t>(end.peer)];
+    if (from == to) continue;
     Port& port = ports_[static_cast<std::size_t>(i)];
-    crossings_.push_back(std::make_unique<Crossing>(port, wires_[port.peer_port], next_[port.peer]));
-    from.out.push_back(crossings_.back().get());
-    to.in.push_back(crossings_.back().get());
+    crossings_.push_back(std::make_unique<Crossing>(from, to, port, wires_[port.peer_port], next_[port.peer]));
   }
 }
 
-void Simulation::share_out() {
-  const std::vector<double> loads = this->loads();
-  const double least = least_windows * static_cast<double>(threads_.least_packets);
-  if (threads_.count > 1 && std::accumulate(loads.begin(), loads.end(), 0.0) >= least) {
-    make_parts(loads, std::min(threads_.count * parts_of_thread, next_.size()));
+void Simulation::divide() {
+  const std::size_t threads = std::clamp<std::size_t>(threads_.count, 1, next_.size());
+  const std::size_t parts = std::min(threads * parts_of_thread, next_.size());
+  if (threads > 1) {
+    const Loads loads = this->loads();
+    const double packets = std::accumulate(loads.nodes.begin(), loads.nodes.end(), 0.0);
+    cut(loads, parts);
     std::vector<std::uint32_t> part;
     for (const Flow& flow : flows_) part.push_back(part_of_[flow.src]);
-    if (transport_->divide(part)) pool_ = std::make_unique<ThreadPool>(threads_.count, patience);
+    if (packets >= least_windows * static_cast<double>(threads_.least_packets) && transport_->divide(part))
+      pool_ = std::make_unique<ThreadPool>(threads, patience);
   }
-  if (pool_)
-    make_crossings();
-  else
-    make_parts(loads, 1);
+  if (!pool_) part_of_.assign(next_.size(), 0);
+  fill_parts(pool_ ? parts : 1);
+  shares_.resize(threads);
+  make_crossings();
   stacks_.divide(parts_.size());
   reports_.divide(parts_.size());
 }
@@ -115,9 +139,10 @@ void Simulation::run_nodes(Time begin, Time end) {
   std::uint64_t packets = 0;
   for (const auto& part : parts_) packets += part->tally.packets;  // of the round before
   if (pool_ && packets >= threads_.least_packets) {
+    if (round_ % rounds_of_share == 0) share_out();
     alone_ = false;
     ++round_;
-    pool_->run(threads_.count, [&](std::size_t number) { run_parts(number, begin, end); });
+    pool_->run(shares_.size(), [&](std::size_t thread) { run_share(shares_[thread], begin, end); });
   } else {
     settle();
     for (const auto& part : parts_) run_part(*part, begin, end);
@@ -133,16 +158,43 @@ void Simulation::settle() {
   alone_ = true;
 }
 
-void Simulation::run_parts(std::size_t number, Time begin, Time end) {
-  const std::size_t first = number * parts_.size() / threads_.count;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = *parts_[(first + i) % parts_.size()];
-    if (part.claimed.load(std::memory_order_relaxed) == round_ || part.claimed.exchange(round_) == round_) continue;
-    for (Crossing* each : part.out) each->send_by(round_ & 1);
-    for (Crossing* each : part.in) each->take(~round_ & 1);
-    run_part(part, begin, end);
-    look_ahead(part);
-    for (const Crossing* each : part.out) part.tally.next = std::min(part.tally.next, each->sent(round_ & 1));
+// By what parts went through of late.
+void Simulation::share_out() {
+  double all = 0, before = 0;
+  for (const auto& part : parts_) all += static_cast<double>(part->recent);
+  std::vector<std::uint32_t> share;  // of each part
+  for (const auto& part : parts_) {
+    const auto own = static_cast<double>(std::exchange(part->recent, part->recent / 2));
+    before += own;
+    const double at =
+        all > 0 ? (before - own / 2) / all : static_cast<double>(share.size()) / static_cast<double>(parts_.size());
+    const auto thread = static_cast<std::size_t>(at * static_cast<double>(shares_.size()));
+    share.push_back(static_cast<std::uint32_t>(std::min(thread, shares_.size() - 1)));
+  }
+  if (share == share_) return;
+  settle();
+  share_ = share;
+  std::fill(shares_.begin(), shares_.end(), Share());
+  for (std::size_t i = 0; i < parts_.size(); ++i) shares_[share_[i]].parts.push_back(parts_[i].get());
+  for (const auto& each : crossings_) {
+    if (share_[each->from()] == share_[each->to()]) continue;
+    shares_[share_[each->from()]].out.push_back(each.get());
+    shares_[share_[each->to()]].in.push_back(each.get());
+  }
+}
+
+void Simulation::run_share(Share& share, Time begin, Time end) {
+  const std::size_t lane = round_ & 1;
+  for (Crossing* each : share.out) each->send_by(lane);
+  for (Crossing* each : share.in) each->take(lane ^ 1);
+  for (Part* part : share.parts) run_part(*part, begin, end);
+  for (Part* part : share.parts) {
+    look_ahead(*part);
+    part->recent += part->tally.packets;
+  }
+  for (const Crossing* each : share.out) {
+    Time& next = share.parts.front()->tally.next;
+    next = std::min(next, each->sent(lane));
   }
 }
 

@@ -227,7 +227,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
 }
 
 void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
-  share_out();
+  divide();
   const std::vector<const Transport*> kinds = transport_->parts();
   const auto any = [&](Telemetry what) {
     return std::any_of(kinds.begin(), kinds.end(), [&](const auto* each) { return each->telemetry() == what; });

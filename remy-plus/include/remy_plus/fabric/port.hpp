@@ -43,7 +43,7 @@ struct Lane {
 
 // With one class of traffic it is that of the port itself; with several there is a lane for each, 0 first, and the
 // port's own queue stays empty.
-struct Port : Lane {
+struct alignas(64) Port : Lane {
   Ring<Packet>* onto = nullptr;  // the link: the peer takes packets off
   Time* wakes = nullptr;         // when the peer has something to do, or the first of what waits to be brought to it
   Ring<Packet> frames;           // PFC's, before all others and never paused
@@ -76,7 +76,7 @@ struct Port : Lane {
 
   void put_on_link(const Packet& packet) {
     onto->push(packet);
-    *wakes = std::min(*wakes, packet.time);
+    if (packet.time < *wakes) *wakes = packet.time;  // seldom: a store for each would make threads wait for its line
   }
 
   double queue_area_at(Time now) const {  // bytes · ps

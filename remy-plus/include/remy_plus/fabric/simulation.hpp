@@ -5,8 +5,8 @@
 // the number of the port; nothing depends on the order of the nodes.
 //
 // So threads can share the nodes of a window, and wait for each other once a window (conservative parallel simulation,
-// as Unison does for ns-3: Bai et al., EuroSys 2024). Nodes are cut into more parts than there are threads; a thread
-// takes its own parts first and then those that others have not come to.
+// as Unison does for ns-3: Bai et al., EuroSys 2024). Each has a part of them; which ones, follows from the
+// packets that the flows will send.
 #pragma once
 
 #include <functional>
@@ -141,15 +141,17 @@ class Simulation {
   void make_ways(const std::vector<FlowStart>& flows);
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows);
-  // All nodes, those of a rack side by side.
-  std::vector<int> by_racks() const;
-  // (nodes,) packets that they will go through, about.
-  std::vector<double> loads() const;
-  // Of about as many packets each.
-  void make_parts(const std::vector<double>& loads, std::size_t count);
+  // Packets that nodes will go through and ports will send, about.
+  struct Loads {
+    std::vector<double> nodes, ports;
+  };
+  Loads loads() const;
+  // Into parts of about as many packets each, few of which go from one to another.
+  void cut(const Loads& loads, std::size_t parts);
+  void fill_parts(std::size_t count);
   void make_crossings();
   // Parts for the threads, or one where one thread is to do it all.
-  void share_out();
+  void divide();
   void make_nodes(const std::vector<FlowStart>& flows);
   void fill_hosts(const std::vector<FlowStart>& flows);
   void fill_switches();
@@ -209,9 +211,10 @@ class Simulation {
 
   void run_window(Time begin, Time end, Looks& looks);
   void run_nodes(Time begin, Time end);
-  // The parts that thread `number` finds left.
-  void run_parts(std::size_t number, Time begin, Time end);
   void run_part(Part& part, Time begin, Time end);
+  // Parts for each thread, with about as many packets.
+  void share_out();
+  void run_share(Share& share, Time begin, Time end);
   // When one of its nodes has something to do.
   void look_ahead(Part& part);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
@@ -275,6 +278,8 @@ class Simulation {
   std::vector<std::uint32_t> part_of_;  // (nodes,)
   std::vector<std::unique_ptr<Crossing>> crossings_;
   std::unique_ptr<ThreadPool> pool_;  // null: one thread
+  std::vector<Share> shares_;         // (threads,)
+  std::vector<std::uint32_t> share_;  // of each part
   Threads threads_;
   std::uint64_t round_ = 0;                   // that threads share
   bool alone_ = true;                         // one thread goes through all parts

@@ -121,8 +121,9 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
-  // From now on flows of different parts are told of at the same time; `part` has that of each flow's sender. False
-  // where that cannot be, since flows have more in common than parameters.
+  // From now on flows of different parts are told of at the same time, so that what is kept of a flow should be in
+  // lines of the cache of its own; `part` has that of each flow's sender. False where that cannot be, since flows have
+  // more in common than parameters.
   virtual bool divide(const std::vector<std::uint32_t>& /*part*/) { return true; }
   // The transport of a flow, and all that there are: itself, unless hosts have several. Known after plan().
   virtual const Transport& of(std::uint32_t) const { return *this; }

@@ -1,9 +1,8 @@
-// Some nodes of a run, which one thread goes through at a time; different parts may be gone through at the same time.
+// Some nodes of a run, which one thread goes through at a time.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -16,22 +15,26 @@
 
 namespace remy_plus::fabric {
 
-// A direction of a link between two parts. What is sent in one round waits in one of two lanes, of which the other is
-// emptied by the peer's part in the meantime.
+// A direction of a link between two parts. While two threads have them, what is sent in one round waits in one of two
+// lanes, of which the other is emptied by the peer's thread in the meantime; else packets go onto the wire itself.
 class Crossing {
  public:
-  // `wire` and `next`: of the peer. Until a round begins, packets go onto the wire itself.
-  Crossing(Port& from, Ring<Packet>& wire, Time& next) : from_(from), wire_(wire), next_(next) {}
+  // Numbers of parts; the port that sends; wire and next time of its peer.
+  Crossing(std::uint32_t from, std::uint32_t to, Port& port, Ring<Packet>& wire, Time& next)
+      : from_(from), to_(to), port_(port), wire_(wire), next_(next) {}
 
-  // The sender's part begins a round.
+  std::uint32_t from() const { return from_; }
+  std::uint32_t to() const { return to_; }
+
+  // The sender's thread begins a round.
   void send_by(std::size_t lane) {
-    from_.onto = &lanes_[lane].sent;
-    from_.wakes = &lanes_[lane].next;
+    port_.onto = &lanes_[lane].sent;
+    port_.wakes = &lanes_[lane].next;
   }
   // When the first packet comes that was sent in this round; never: none was.
   Time sent(std::size_t lane) const { return lanes_[lane].next; }
 
-  // The peer's part begins a round.
+  // The peer's thread begins a round.
   void take(std::size_t lane) {
     Lane& taken = lanes_[lane];
     if (taken.next == never) return;
@@ -40,11 +43,11 @@ class Crossing {
     wire_.append(taken.sent);
   }
 
-  // One thread goes on alone.
+  // One thread goes on with both parts.
   void join(std::size_t lane) {
     take(lane);
-    from_.onto = &wire_;
-    from_.wakes = &next_;
+    port_.onto = &wire_;
+    port_.wakes = &next_;
   }
 
  private:
@@ -53,7 +56,8 @@ class Crossing {
     Time next = never;
   };
 
-  Port& from_;
+  std::uint32_t from_, to_;
+  Port& port_;
   Ring<Packet>& wire_;
   Time& next_;
   std::array<Lane, 2> lanes_;
@@ -61,12 +65,17 @@ class Crossing {
 
 struct Part {
   std::vector<int> hosts, switches;  // nodes
-  std::vector<Crossing*> in, out;
   std::optional<Surroundings> around;
   std::optional<Hosting> hosting;
   std::vector<std::uint64_t> keys;  // of gather()
   Tally tally;
-  alignas(64) std::atomic<std::uint64_t> claimed = 0;  // the last round in which a thread took it
+  std::uint64_t recent = 0;  // packets that its nodes went through, older ones count less
+};
+
+// The parts of a thread, and what crosses to and from other threads.
+struct Share {
+  std::vector<Part*> parts;
+  std::vector<Crossing*> in, out;
 };
 
 }  // namespace remy_plus::fabric

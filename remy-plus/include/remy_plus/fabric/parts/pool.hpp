@@ -36,13 +36,17 @@ class Pool {
 
   T& operator[](std::uint64_t number) {
     const int block = std::bit_width(number) - 1;
-    return blocks_[static_cast<std::size_t>(block)][number ^ std::uint64_t{1} << block];
+    return blocks_[static_cast<std::size_t>(block)][number ^ std::uint64_t{1} << block].value;
   }
   const T& operator[](std::uint64_t number) const { return const_cast<Pool&>(*this)[number]; }
 
  private:
   static constexpr std::size_t batch = 64;  // a power of two
 
+  // In lines of the cache of its own.
+  struct alignas(64) Entry {
+    T value;
+  };
   struct alignas(64) Stock {
     std::vector<std::uint64_t> numbers;
   };
@@ -55,7 +59,7 @@ class Pool {
       return;
     }
     if (std::has_single_bit(new_))
-      blocks_[static_cast<std::size_t>(std::bit_width(new_) - 1)] = std::make_unique<T[]>(new_);
+      blocks_[static_cast<std::size_t>(std::bit_width(new_) - 1)] = std::make_unique<Entry[]>(new_);
     for (std::uint64_t i = batch; i-- > 0;) own.push_back(new_ + i);
     new_ += batch;
   }
@@ -66,7 +70,7 @@ class Pool {
     own.resize(own.size() - batch);
   }
 
-  std::array<std::unique_ptr<T[]>, 64> blocks_;  // of the numbers from 2^i to before 2^(i + 1)
+  std::array<std::unique_ptr<Entry[]>, 64> blocks_;  // of the numbers from 2^i to before 2^(i + 1)
   std::vector<Stock> stocks_ = std::vector<Stock>(1);
   std::mutex mutex_;  // of what follows
   std::vector<std::uint64_t> left_;

@@ -72,7 +72,7 @@ class Learnt : public WithSignals {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     Seeing seeing;
     Control control;
   };
