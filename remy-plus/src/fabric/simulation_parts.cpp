@@ -76,17 +76,6 @@ void Simulation::fill_parts(std::size_t count) {
     (node < wiring_.hosts() ? part_of(node).hosts : part_of(node).switches).push_back(node);
 }
 
-void Simulation::make_crossings() {
-  for (int i = 0; i < wiring_.ports(); ++i) {
-    const End& end = wiring_.end(i);
-    const std::uint32_t from = part_of_[static_cast<std::size_t>(end.node)];
-    const std::uint32_t to = part_of_[static_cast<std::size_t>(end.peer)];
-    if (from == to) continue;
-    Port& port = ports_[static_cast<std::size_t>(i)];
-    crossings_.push_back(std::make_unique<Crossing>(from, to, port, wires_[port.peer_port], next_[port.peer]));
-  }
-}
-
 void Simulation::divide() {
   const std::size_t threads = std::clamp<std::size_t>(threads_.count, 1, next_.size());
   const std::size_t parts = std::min(threads * parts_of_thread, next_.size());
@@ -102,7 +91,7 @@ void Simulation::divide() {
   if (!pool_) part_of_.assign(next_.size(), 0);
   fill_parts(pool_ ? parts : 1);
   shares_.resize(threads);
-  make_crossings();
+  for (Share& share : shares_) share.to.resize(threads);
   stacks_.divide(parts_.size());
   reports_.divide(parts_.size());
 }
@@ -140,9 +129,9 @@ void Simulation::run_nodes(Time begin, Time end) {
   for (const auto& part : parts_) packets += part->tally.packets;  // of the round before
   if (pool_ && packets >= threads_.least_packets) {
     if (round_ % rounds_of_share == 0) share_out();
-    alone_ = false;
+    go_apart();
     ++round_;
-    pool_->run(shares_.size(), [&](std::size_t thread) { run_share(shares_[thread], begin, end); });
+    pool_->run(shares_.size(), [&](std::size_t thread) { run_share(thread, begin, end); });
   } else {
     settle();
     for (const auto& part : parts_) run_part(*part, begin, end);
@@ -154,8 +143,31 @@ void Simulation::run_nodes(Time begin, Time end) {
 
 void Simulation::settle() {
   if (alone_) return;
-  for (const auto& each : crossings_) each->join(round_ & 1);
+  for (std::size_t thread = 0; thread < shares_.size(); ++thread) take_in(thread, round_ & 1);
+  for (Port& port : ports_) port.out = nullptr;
   alone_ = true;
+}
+
+void Simulation::go_apart() {
+  if (!alone_) return;
+  const auto share = [this](int node) { return share_[part_of_[static_cast<std::size_t>(node)]]; };
+  for (int i = 0; i < wiring_.ports(); ++i) {
+    const std::uint32_t from = share(wiring_.end(i).node), to = share(wiring_.end(i).peer);
+    if (from != to) ports_[static_cast<std::size_t>(i)].out = &shares_[from].to[to];
+  }
+  alone_ = false;
+}
+
+// Stacks are fetched while packets are put onto their wires: they were in the cache of the other thread.
+void Simulation::take_in(std::size_t thread, std::size_t lane) {
+  for (Share& from : shares_)
+    from.to[thread].empty(lane, [this](const Outbox::Sent& sent) {
+      if (!is_pfc(sent.packet) && !(sent.packet.flags & bare) && parts_.front()->around->stacked(sent.packet))
+        stacks_.fetch_soon(sent.packet.extra);
+      wires_[sent.port].push(sent.packet);
+      Time& next = next_[sent.node];
+      next = std::min(next, sent.packet.time);
+    });
 }
 
 // By what parts went through of late.
@@ -174,28 +186,21 @@ void Simulation::share_out() {
   if (share == share_) return;
   settle();
   share_ = share;
-  std::fill(shares_.begin(), shares_.end(), Share());
+  for (Share& each : shares_) each.parts.clear();
   for (std::size_t i = 0; i < parts_.size(); ++i) shares_[share_[i]].parts.push_back(parts_[i].get());
-  for (const auto& each : crossings_) {
-    if (share_[each->from()] == share_[each->to()]) continue;
-    shares_[share_[each->from()]].out.push_back(each.get());
-    shares_[share_[each->to()]].in.push_back(each.get());
-  }
 }
 
-void Simulation::run_share(Share& share, Time begin, Time end) {
-  const std::size_t lane = round_ & 1;
-  for (Crossing* each : share.out) each->send_by(lane);
-  for (Crossing* each : share.in) each->take(lane ^ 1);
+void Simulation::run_share(std::size_t thread, Time begin, Time end) {
+  Share& share = shares_[thread];
+  for (Outbox& each : share.to) each.begin(round_ & 1);
+  take_in(thread, ~round_ & 1);
   for (Part* part : share.parts) run_part(*part, begin, end);
   for (Part* part : share.parts) {
     look_ahead(*part);
     part->recent += part->tally.packets;
   }
-  for (const Crossing* each : share.out) {
-    Time& next = share.parts.front()->tally.next;
-    next = std::min(next, each->sent(lane));
-  }
+  for (const Outbox& each : share.to)
+    if (each.next() != never) share.parts.front()->tally.next = std::min(share.parts.front()->tally.next, each.next());
 }
 
 void Simulation::look_ahead(Part& part) {

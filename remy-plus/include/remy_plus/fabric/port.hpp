@@ -10,6 +10,7 @@
 #include "remy_plus/fabric/counters/queue_times.hpp"
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/parts/outbox.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
@@ -45,7 +46,8 @@ struct Lane {
 // port's own queue stays empty.
 struct alignas(64) Port : Lane {
   Ring<Packet>* onto = nullptr;  // the link: the peer takes packets off
-  Time* wakes = nullptr;         // when the peer has something to do, or the first of what waits to be brought to it
+  Time* wakes = nullptr;         // when the peer has something to do
+  Outbox* out = nullptr;         // where packets wait instead: another thread has the peer
   Ring<Packet> frames;           // PFC's, before all others and never paused
   Time free_at = 0;              // when the link has sent the last bit; never: it is down
   Time delay = 0;
@@ -75,6 +77,8 @@ struct alignas(64) Port : Lane {
   std::size_t waiting() const { return queue.size() + in_lanes; }
 
   void put_on_link(const Packet& packet) {
+    if (out) [[unlikely]]
+      return out->push(packet, peer, peer_port);
     onto->push(packet);
     if (packet.time < *wakes) *wakes = packet.time;  // seldom: a store for each would make threads wait for its line
   }

@@ -23,17 +23,6 @@ class Ring {
   void pop() { ++begin_; }
   T take_back() { return items_[--end_ & mask_]; }
 
-  // Adds all of another one, which is then empty; whichever has fewer moves.
-  void append(Ring& other) {
-    if (size() < other.size()) {
-      while (other.capacity_ - other.size() < size()) other.grow();
-      while (!empty()) other.items_[--other.begin_ & other.mask_] = take_back();
-      std::swap(*this, other);
-    } else {
-      for (; !other.empty(); other.pop()) push(other.front());
-    }
-  }
-
  private:
   // Seldom; apart, so that push() is short enough to be inlined wherever packets go.
   [[gnu::noinline, gnu::cold]] void grow() {

@@ -149,7 +149,6 @@ class Simulation {
   // Into parts of about as many packets each, few of which go from one to another.
   void cut(const Loads& loads, std::size_t parts);
   void fill_parts(std::size_t count);
-  void make_crossings();
   // Parts for the threads, or one where one thread is to do it all.
   void divide();
   void make_nodes(const std::vector<FlowStart>& flows);
@@ -171,8 +170,12 @@ class Simulation {
   void wake(int node, Time at);
   // Takes what parts have told since the last look.
   void gather_tallies();
-  // One thread goes on alone: what was sent between parts is on its link, and what will be.
+  // One thread goes on alone: what was sent between threads is on its link, and what will be.
   void settle();
+  // Threads go on with their parts.
+  void go_apart();
+  // Brings what was sent to the parts of a thread.
+  void take_in(std::size_t thread, std::size_t lane);
   // Of flows whose start is known, whether any begins later.
   bool more_begin(Time now) const;
   // Whether nothing will ever be delivered but by a timer, and timers have tried for long.
@@ -214,7 +217,7 @@ class Simulation {
   void run_part(Part& part, Time begin, Time end);
   // Parts for each thread, with about as many packets.
   void share_out();
-  void run_share(Share& share, Time begin, Time end);
+  void run_share(std::size_t thread, Time begin, Time end);
   // When one of its nodes has something to do.
   void look_ahead(Part& part);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
@@ -276,10 +279,9 @@ class Simulation {
   Samples samples_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<std::uint32_t> part_of_;  // (nodes,)
-  std::vector<std::unique_ptr<Crossing>> crossings_;
-  std::unique_ptr<ThreadPool> pool_;  // null: one thread
-  std::vector<Share> shares_;         // (threads,)
-  std::vector<std::uint32_t> share_;  // of each part
+  std::unique_ptr<ThreadPool> pool_;    // null: one thread
+  std::vector<Share> shares_;           // (threads,)
+  std::vector<std::uint32_t> share_;    // of each part
   Threads threads_;
   std::uint64_t round_ = 0;                   // that threads share
   bool alone_ = true;                         // one thread goes through all parts

@@ -38,6 +38,11 @@ class Pool {
     const int block = std::bit_width(number) - 1;
     return blocks_[static_cast<std::size_t>(block)][number ^ std::uint64_t{1} << block].value;
   }
+  // It will be used by this thread.
+  void fetch_soon(std::uint64_t number) const {
+    const char* at = reinterpret_cast<const char*>(&(*this)[number]);
+    for (std::size_t line = 0; line < sizeof(T); line += 64) __builtin_prefetch(at + line, 1);
+  }
   const T& operator[](std::uint64_t number) const { return const_cast<Pool&>(*this)[number]; }
 
  private:

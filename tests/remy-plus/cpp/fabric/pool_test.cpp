@@ -1,39 +1,16 @@
-// Rings and pools of what is under way, against a deque and a set.
-#include "remy_plus/fabric/ring.hpp"
+// Pools of what is under way, against a set.
+#include "remy_plus/fabric/parts/pool.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <set>
 
 #include "remy_plus/core/random.hpp"
-#include "remy_plus/fabric/parts/pool.hpp"
 
 namespace remy_plus::fabric {
 namespace {
-
-TEST(Ring, AppendsInOrderWhicheverIsLonger) {
-  Ring<int> ring, other;
-  std::deque<int> expected;
-  std::uint64_t draw = 1;
-  for (int round = 0, next = 0; round < 2000; ++round) {
-    draw = mix64(draw + 1);
-    for (std::uint64_t i = 0; i < draw % 13; ++i) {
-      other.push(next);
-      expected.push_back(next++);
-    }
-    ring.append(other);
-    EXPECT_TRUE(other.empty());
-    for (std::uint64_t i = 0; i < (draw >> 8) % 14 && !ring.empty(); ++i) {
-      EXPECT_EQ(ring.front(), expected.front());
-      ring.pop();
-      expected.pop_front();
-    }
-    ASSERT_EQ(ring.size(), expected.size());
-    for (std::size_t i = 0; i < ring.size(); ++i) ASSERT_EQ(ring[i], expected[i]);
-  }
-}
 
 TEST(Pool, GivesNoNumberTwice) {
   Pool<std::uint64_t> pool;
