@@ -69,16 +69,12 @@ void ThreadPool::serve(std::size_t thread) {
   }
 }
 
-// First for some microseconds without giving the core away, which takes as long.
+// Without giving the core away: where others want it, it would come back milliseconds and many rounds later.
 template <class Ready>
 void ThreadPool::look_for(const Ready& ready) const {
   if (patience_ == patience_.zero()) return;
-  for (int i = 0; i < 64; ++i) {
-    if (ready()) return;
-    pause();
-  }
   const auto end = std::chrono::steady_clock::now() + patience_;
-  while (!ready() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  while (!ready() && std::chrono::steady_clock::now() < end) pause();
 }
 
 void ThreadPool::take_blocks(std::size_t thread, std::unique_lock<std::mutex>& lock) {

@@ -23,10 +23,9 @@ Simulation::Loads Simulation::loads() const {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     const Ways& ways = ways_[i];
     const Flow& flow = flows_[i];
-    const double time =
-        flow.start == never ? 0 : static_cast<double>(settings_.horizon - std::min(flow.start, settings_.horizon));
+    const auto time = static_cast<double>(settings_.horizon - std::min(flow.start, settings_.horizon));
     const double most = time * flow.line_gbps / 8000 / (settings_.payload + settings_.overhead);
-    const double packets = std::min<double>(flow.packets, most);
+    const double packets = flow.start == never ? flow.packets : std::min<double>(flow.packets, most);
     const auto cross = [&](int port) {
       found.ports[static_cast<std::size_t>(port)] += packets;
       found.nodes[static_cast<std::size_t>(wiring_.end(port).node)] += packets;

@@ -112,7 +112,8 @@ class FabricEngine:
         """Run flows until all have ended, or to the horizon; those that wait for a round begin before `last_round_ns`.
 
         The seed decides which of equal paths a flow takes and which packets are marked; it does not change the flows.
-        Threads change nothing: they share the nodes where windows of the shortest delay have packets enough.
+        Threads change nothing: they share the nodes of windows with packets enough. Agents, congestion controls in
+        Python and look-ups that are kept have one.
 
         Returns:
             `flow_start_ns` (NaN: it waited for a round until the end), `flow_fct_ns` (NaN: did not end),
