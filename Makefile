@@ -24,7 +24,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp sanitize lint types layers format stub schemas lock bench bench-settle wheel docs clean
+.PHONY: help setup ns3 quickstart test test-slow tutorials test-full test-cpp sanitize lint types layers format stub schemas lock bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -63,8 +63,11 @@ setup: $(VENV)/.dev $(NS3)  ## .venv with all extras and development tools
 quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a report
 	@$(BIN)/lcca sweep configs/quickstart.yaml --trainings 2 $(ARGS)
 
-test: $(VENV)/.dev $(NS3)  ## all tests but those marked full
-	@$(PYTEST) -m "not full" $(ARGS)
+test: $(VENV)/.dev $(NS3)  ## all tests but those marked slow or full
+	@$(PYTEST) -m "not slow and not full" $(ARGS)
+
+test-slow: $(VENV)/.dev $(NS3)  ## tests marked slow
+	@$(PYTEST) -m "slow and not full" $(ARGS)
 
 tutorials: $(VENV)/.dev  ## the tutorials, as they are written
 	@$(PYTEST) -m full tests/repository/test_tutorials.py $(ARGS)

@@ -1,9 +1,10 @@
 """Fills the page on CC-Bench with tables of the rankings in `results/reference/cc-bench`."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from results import table
 
 MARK = "<!-- cc-bench {} -->"
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "cc-bench"
@@ -55,10 +56,3 @@ def open_pairs(found: dict[str, Any]) -> str:
 def settled(pair: dict[str, Any]) -> bool:
     """Tell whether a comparison of a ranking is settled at the level of all together."""
     return bool(pair["adjusted_verdict"] != "not settled")
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [list(heads), *map(list, rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

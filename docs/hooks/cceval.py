@@ -1,10 +1,12 @@
 """Fills the page on CCEval with tables of the summaries in `results/reference/cceval`."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from results import table
 
 MARK = "<!-- cceval {} -->"
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "cceval"
@@ -195,9 +197,3 @@ def digits(value: float, sign: str = "") -> str:
 def number(value: float | None) -> str:
     """Return a number of trials."""
     return "–" if value is None else f"{max(value, 1):,.0f}"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -113,7 +113,7 @@ def imperfect(name: str, what: str = "number of flows") -> str:
     """Return what headers are worth to laws that learnt with exact numbers, training seeds one by one, bits."""
     found = {each["name"]: each for each in read(name)["headers"] if each["name"] not in ("e2e", "free")}
     rows = []
-    for each in sorted(found, key=lambda each: -_middle(found[each])):
+    for each in sorted(found, key=lambda each: -found[each]["against_e2e_bits"][0]):
         against = (found[each][f"against_{other}_bits"] for other in ("e2e", "exact"))
         cells = [bits(low, high, middle) for middle, low, high in against]
         rows.append([imperfection(each), *cells])
@@ -132,10 +132,6 @@ def imperfection(name: str) -> str:
     value = re.search(r"-(-?[\d.]+)$", name)
     words = IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
     return words.replace("map: 0 bits", "list of flows")
-
-
-def _middle(row: Row) -> float:
-    return float(row["against_e2e_bits"][0])
 
 
 def rl_cc() -> str:
@@ -283,7 +279,7 @@ def maps(name: str) -> str:
     verdicts = ("better", "worse", "equivalent", "not settled")
     rows = []
     for each in read(name)["maps"]:
-        pair = f"{NAMES[each['B']]} against {NAMES[each['A']]}"
+        pair = " against ".join(NAMES.get(each[side], f"`{each[side]}`") for side in "BA")
         shares = " / ".join(f"{100 * each['shares'][verdict]:.0f}" for verdict in verdicts)
         found = {row["words"]: row for row in (each["regions"][0], each["regions"][-1])}
         ends = "; ".join(f"{words}: {_percent(row)}" for words, row in found.items())
@@ -369,6 +365,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "range-costs": lambda: range_costs("ranges"),
     "topologies": lambda: topologies("topologies"),
     "maps-default": lambda: maps("paper/maps-default"),
+    "maps-fabric": lambda: maps("maps-fabric"),
     "maps-2t": lambda: maps("paper/maps-2t"),
     "maps-2d": lambda: maps("paper/maps-2d"),
     "adoption-networks": lambda: adoption("default"),

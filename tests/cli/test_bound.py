@@ -53,6 +53,7 @@ def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     assert "clairvoyant" in lcca(*evaluated).out
 
 
+@pytest.mark.slow
 def test_compare_and_evaluate_say_where_the_bits_go(lcca: Any, tmp_path: Path) -> None:
     where = ("--on", SPACE, "--trials", "96", "--bound", "--out", tmp_path / "run")
     command = ("compare", "aimd", "fixed-window:3", *where)

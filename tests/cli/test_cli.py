@@ -329,6 +329,13 @@ def test_simple_commands_import_nothing_heavy(command: list[str]) -> None:
     assert "lcca.remy_plus._core" not in loaded or command[0] != "check", "check must run without the engine"
 
 
+@pytest.mark.parametrize("recipe", ["compare", "evaluate", "rank", "sweep"])
+def test_experiments_begin_without_libraries_that_few_need(recipe: str) -> None:
+    code = f"import sys, lcca.experiments.recipes.{recipe}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"scipy.stats", "scipy.optimize", "scipy.sparse", "matplotlib", "torch"} & set(done.stdout.split())
+
+
 def test_an_unknown_command_is_told_the_nearest(lcca: RunCommand) -> None:
     answer = lcca("sweeep", "configs/quickstart.yaml")
     assert answer.status == 2

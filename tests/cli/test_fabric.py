@@ -45,6 +45,7 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 
+@pytest.mark.slow
 def test_ideals_are_contenders_of_a_kept_evaluation(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     run, asked = tmp_path / "run", ("max-min", "srpt", "dctcp", "--on", scenario, "--trials", "3", "--seed", "5")
     found = lcca("evaluate", *asked, "--json").json()
@@ -69,6 +70,7 @@ def test_ideals_are_contenders_of_a_kept_evaluation(lcca: Any, scenario: Path, t
     assert "no port records" in lcca("plot", alone, "--figure", "rates:3").err
 
 
+@pytest.mark.slow
 def test_draws_a_kept_evaluation_and_looks_into_its_first_trial(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     shutil.copy(E2E, tmp_path / "e2e.json")
     run, learnt = tmp_path / "run", str(tmp_path / "e2e.json")

@@ -150,6 +150,7 @@ def test_one_that_ends_the_process_is_an_error(
     assert "ends the process that it runs in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_control_characters_of_its_name_reach_no_terminal(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,6 +28,7 @@ def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pyt
     assert names == {file.name for file in (stopped / "trials").iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["rank", "compare"])
 def test_more_trials_go_on_from_those_that_are_there(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -42,7 +42,7 @@ def process(*words: object) -> Iterator[subprocess.Popen[str]]:
             child.kill()
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", [next(iter(RUNS)), *(pytest.param(run, marks=pytest.mark.slow) for run in [*RUNS][1:])])
 def test_ctrl_c_says_stopping_and_how_to_go_on(run: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with process("-m", "lcca.cli.main", *RUNS[run], "--out", out, "--jobs", 2, "--json") as child:

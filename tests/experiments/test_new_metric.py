@@ -84,6 +84,7 @@ def test_it_is_estimated(lcca: RunCommand, place: str, metric: str) -> None:
     assert found["low"] <= found["estimate"] <= found["high"] and found["trials"] == 8
 
 
+@pytest.mark.slow
 def test_reports_of_campaigns_show_it(lcca: RunCommand) -> None:
     out = lcca("sweep", "flows.yaml", "--out", "run", "--tables").out
     summary = lcca("sweep", "flows.yaml", "--out", "run", "--json").json()

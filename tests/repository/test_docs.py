@@ -110,11 +110,13 @@ def page_on_commands() -> Any:
 
 
 def hook(name: str) -> Any:
-    """Return a module that fills pages."""
+    """Return a module that fills pages; as for MkDocs, it may import from its folder."""
     spec = importlib.util.spec_from_file_location(f"{name}_page", DOCS / "hooks" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "hooks")
+        spec.loader.exec_module(module)
     return module
 
 

@@ -62,9 +62,13 @@ sys.meta_path.insert(0, Absent())
 @pytest.mark.parametrize(
     ("command", "needs"),
     [
-        ("evaluate aimd --on configs/networks/examples.yaml --seeds 1", ""),
+        pytest.param("evaluate aimd --on configs/networks/examples.yaml --seeds 1", "", marks=pytest.mark.slow),
         ("compare aimd fixed-window:20 --on configs/networks/default.yaml --trials 96", ""),
-        ("evaluate dctcp --on configs/fabric/leaf-spine.yaml --trials 1 --set duration_us=20", ""),
+        pytest.param(
+            "evaluate dctcp --on configs/fabric/leaf-spine.yaml --trials 1 --set duration_us=20",
+            "",
+            marks=pytest.mark.slow,
+        ),
         ("sweep configs/quickstart.yaml --out {}/run", "pyarrow: pip install 'lcca[runs]'"),
         ("import {}/x.dna {}/y.json", "protobuf: pip install 'lcca[dna]'"),
     ],

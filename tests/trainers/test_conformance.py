@@ -73,6 +73,7 @@ class TestOneFile(TrainerConformance):
         return found
 
 
+@pytest.mark.slow
 def test_a_campaign_uses_the_trainer_of_another_package(tmp_path: Path) -> None:
     """One file and an entry point: nothing of lcca knows of it."""
     package = tmp_path / "package"

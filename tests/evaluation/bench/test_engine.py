@@ -46,6 +46,7 @@ def test_a_window_makes_its_rate_and_its_queue(window: int) -> None:
         assert found.delay_ms[1:] == pytest.approx([max(window, idle_ms) - drawn.scenario.rtt_ms / 2] * 2, rel=1e-3)
 
 
+@pytest.mark.slow
 @needs_ns3
 @pytest.mark.parametrize("name", ["fixed-window:30", "fixed-rate:0.7"])
 def test_ns3_says_the_same_where_nothing_is_lost(name: str) -> None:

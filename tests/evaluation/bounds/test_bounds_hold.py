@@ -42,6 +42,7 @@ def any_networks(seed: int, count: int) -> Iterator[tuple[Network, ThroughputDel
         yield network, ThroughputDelay("any", *map(float, weights)), float(rng.choice([300, 1000]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_no_policy_exceeds_the_bound_on_any_network(seed: int) -> None:
     judged = 0

@@ -38,8 +38,12 @@ def run(networks: list[Network], utility: Utility, *names: str, seeds: tuple[int
     return run_trials(Engine(10_000.0, jobs=1), policies, networks, seeds, utility, keep_delays=False)
 
 
-@pytest.mark.parametrize("topology", ["dumbbell", "line", "line:hosts_per_router=3", "reverse-path"])
-@pytest.mark.parametrize("utility", [DEFAULT, ThroughputDelay("own", 1.5, 0.5)], ids=lambda u: u.name)
+@pytest.mark.parametrize(
+    "topology", ["dumbbell", pytest.param("line", marks=pytest.mark.slow), "line:hosts_per_router=3", "reverse-path"]
+)
+@pytest.mark.parametrize(
+    "utility", [pytest.param(DEFAULT, marks=pytest.mark.slow), ThroughputDelay("own", 1.5, 0.5)], ids=lambda u: u.name
+)
 def test_parts_add_up_to_the_gap_in_every_trial(utility: Utility, topology: str, space: NetworkSpace) -> None:
     networks = [replace(n, topology=Topology.of(topology), loss=(n.id % 3) / 100) for n in space.draw(7, 12)]
     files = sorted(str(path) for path in (CONFIGS / "policies").glob("*.json"))[:2]

@@ -194,6 +194,7 @@ def test_the_line_limits_as_its_middle_link_does() -> None:
     assert found["upper_bits"] == pytest.approx(found["fair_bits"], abs=2e-3)  # the last hop's packets come later
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topology", ["line", "line:hosts_per_router=2", "reverse-path"])
 def test_no_policy_exceeds_the_bound_of_other_topologies(topology: str, space: NetworkSpace) -> None:
     networks = [replace(n, topology=Topology.of(topology)) for n in space.draw(9, 6)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from lcca.evaluation.comparison.network_shares import (
     NetworkShares,
@@ -38,6 +39,13 @@ def s_of(table: pd.DataFrame, metric: str = "score_bits", a: str = "a", b: str =
 
 def counts(rows: list[NetworkShares]) -> dict[str, tuple[int, int]]:
     return {row.metric: (row.better.count, row.worse.count) for row in rows}
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 1), (1, 1), (0, 40), (3, 40), (39, 40), (40, 40), (517, 1000)])
+def test_intervals_of_shares_are_scipys(count: int, n: int) -> None:
+    ends = stats.binomtest(count, n).proportion_ci(0.95, method="wilson")
+    share = Share.of([True] * count + [False] * (n - count))
+    assert (share.low, share.high) == pytest.approx((100 * ends.low, 100 * ends.high), abs=1e-12)
 
 
 @pytest.mark.parametrize(("scores", "s"), [([4, 6, 8], 3 / 2), ([2, 4, 6], 1 / 2)])

@@ -76,6 +76,7 @@ def test_the_mixture_is_fixed_beforehand() -> None:
     assert (second.high - second.low) == pytest.approx(7 * (first.high - first.low))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comparisons", [1, 5])
 def test_no_winner_between_equals_although_every_seed_is_looked_at(comparisons: int) -> None:
     """Student's t, looked at after every seed, fails the same question."""

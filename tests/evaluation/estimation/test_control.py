@@ -53,6 +53,7 @@ def test_the_best_number_has_the_least_variance_times_cost(found: float, cost: f
     assert best_per_trial(found, cost) == pytest.approx(k[spent.argmin()], rel=2e-3)
 
 
+@pytest.mark.slow
 def test_the_estimate_is_unbiased_and_its_interval_covers() -> None:
     """Of 12 lognormal values; a β from the same pairs, by NumPy's least squares, is biased, and that is seen here."""
     rng, estimates, covered, repetitions = np.random.default_rng(4), [], 0, 4000

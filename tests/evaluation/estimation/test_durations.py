@@ -53,6 +53,7 @@ def test_too_few_trials_bound_nothing_and_bear_nothing_out() -> None:
     assert shortest_unbiased([short, longest]) is None
 
 
+@pytest.mark.slow
 def test_the_bias_of_equal_durations_is_seldom_significant() -> None:
     """The intervals hold together: at most 5 % of the families have any that leaves 0 out."""
     wrong = 0

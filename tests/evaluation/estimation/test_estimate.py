@@ -96,6 +96,7 @@ def test_coverage_of_moderate_tails() -> None:
     assert coverage(0.7, accuracy_percent=10) >= stats.binom.ppf(0.001, 300, 0.93) / 300
 
 
+@pytest.mark.slow
 def test_heavy_tails_are_missed_on_the_low_side() -> None:
     rng, runs = np.random.default_rng(1), 120
     below = covered = 0

@@ -120,6 +120,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 def test_observing_changes_no_result_and_looks_at_the_first_seed() -> None:
     scenario = FabricScenario.model_validate(KEYS)
     names = ("dcqcn", "dcqcn@paraleon:interval_us=20,sizes=0", "dcqcn@expert")

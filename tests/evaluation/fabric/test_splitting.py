@@ -73,6 +73,7 @@ def test_the_law_is_that_of_queues_drawn_without_an_engine() -> None:
     assert share == pytest.approx(law(4), abs=4 * math.sqrt(law(4) / trials))
 
 
+@pytest.mark.slow
 def test_splitting_finds_the_law_s_probability() -> None:
     where, found = scenario(), []
     for seed in range(16):

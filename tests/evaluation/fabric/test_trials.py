@@ -100,6 +100,7 @@ def test_where_trials_run_changes_nothing(trials: list[FabricTrial], kind: type[
         pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())
 
 
+@pytest.mark.slow
 def test_tuners_and_markers_run_in_other_processes_too() -> None:
     names = ("dctcp@red", "dcqcn@paraleon", "timely")
     with Processes(2) as pool:

@@ -171,6 +171,7 @@ def test_settling_tracks_end_with_the_verdict(run: RunTables) -> None:
         assert (last["n"], last["verdict"], last["mean"]) == (record["n"], record["verdict"], record["difference"])
 
 
+@pytest.mark.slow
 def test_drawing_gives_the_same_bytes_and_refers_to_nothing(run: RunTables, tmp_path: Path) -> None:
     written = []
     for name in ("one", "two"):

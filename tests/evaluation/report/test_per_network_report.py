@@ -77,6 +77,7 @@ def test_the_caption_says_what_significant_means(found: dict[str, Content]) -> N
     assert any(row.startswith("link against queue") for row in rows_of(found["per-network"]))
 
 
+@pytest.mark.slow
 def test_the_page_has_them_in_order(folder: Path) -> None:
     source = render(folder).read_text(encoding="utf-8")
     ids = re.findall(r'<section id="([\w-]+)"', source)

@@ -209,6 +209,7 @@ def test_figures_can_be_read_on_a_page_of_400_pixels(folder: Path) -> None:
         assert sizes and min(sizes) * min(340 / float(width), 1) >= 8
 
 
+@pytest.mark.slow
 def test_same_run_gives_same_bytes_and_costs_change_costs_alone(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def test_levels_by_factors() -> None:
     assert space(senders={"min": 1, "max": 8, "levels": 5}).levels_of("senders") == [1, 2, 3, 5, 8]  # 8^(i/4), whole
 
 
+@pytest.mark.slow
 def test_a_parameter_by_factors_is_log_uniform() -> None:
     drawn = space(link_rate={"min": 0.1, "max": 100, "levels": 1001}, duration=10_000).draw(1, 1600)
     logs = [math.log(network.link_rate / 0.1) / math.log(1000) for network in drawn]

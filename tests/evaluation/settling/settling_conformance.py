@@ -175,6 +175,7 @@ class SettlingConformance:
         found = verdicts(self.rule, MARGIN)
         assert found["equivalent"] + found["worse"] <= at_most(self.rule.alpha, RUNS)
 
+    @pytest.mark.slow
     def test_it_is_as_right_at_its_end(self) -> None:
         """Blocks that were run after it was safe to stop count too: the last look is held to the same rate."""
         null, at_margin = (verdicts(self.rule, effect, accurate=True) for effect in (0.0, MARGIN))

@@ -21,6 +21,12 @@ def test_q_values_by_hand() -> None:
     assert q_values([]).size == 0
 
 
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+def test_q_values_are_scipys(n: int) -> None:
+    p = np.random.default_rng(n).random(n).round(2)  # with ties
+    assert q_values(p).tolist() == stats.false_discovery_control(p).tolist()
+
+
 def test_verdicts_from_two_families() -> None:
     found = controlled_verdicts(
         [

@@ -120,6 +120,7 @@ CONTROLLED = (
 )
 
 
+@pytest.mark.slow
 def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None:
     """From rows of `lcca evaluate` with the same seeds, whole and cheap."""
     run = config.parent / "run"
@@ -172,6 +173,7 @@ def test_ports_are_not_told_of(lcca: RunCommand, config: Path) -> None:
     assert answer.status == 2 and "no port records" in answer.err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, config: Path) -> None:
     """Of twenty trials ten have no flow."""
     scenario = config.parent / "scenario.yaml"

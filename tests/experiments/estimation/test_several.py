@@ -51,6 +51,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "config.yaml"
 
 
+@pytest.mark.slow
 def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
     run = config.parent / "run"
     found = lcca("estimate", config, "--out", run, "--json").json()

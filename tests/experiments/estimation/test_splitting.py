@@ -25,6 +25,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "small.yaml"
 
 
+@pytest.mark.slow
 def test_it_agrees_with_plain_trials(lcca: RunCommand, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lcca.experiments.estimation.run._draw", lambda run, found: None)
     plain, split, again = (

@@ -28,6 +28,8 @@ from lcca.inputs.validation import read_document
 from lcca.remy_plus.engine import build
 
 from ...conftest import RunCommand, results, start
+from ..runs import test_conformance as conformance
+from ..runs.run_kinds import KINDS
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="ray is not installed (pip install 'lcca[ray]')"
@@ -62,6 +64,7 @@ class Forgetful(RayCluster):
             yield at, found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_trainings_elsewhere_leave_the_same_records(
     lcca: RunCommand, tiny: Path, finished: Path, monkeypatch: pytest.MonkeyPatch
@@ -184,6 +187,29 @@ def test_a_lost_node_changes_nothing(cluster: Cluster, tiny: Path, finished: Pat
     assert records(run) == records(finished)
     if pattern.startswith("training"):
         assert "a node of the Ray cluster was lost; what ran there is run again" in said
+
+
+@pytest.mark.full
+@needs_ray
+@pytest.mark.parametrize("name", ["tune", "study"])
+def test_a_lost_node_changes_no_tuning_and_no_study(
+    name: str, cluster: Cluster, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are run whole on two nodes, and with one that is lost while candidates or contenders meet."""
+    monkeypatch.chdir(conformance.written(tmp_path, KINDS[name]))
+    command, begun = KINDS[name].command, "claims/*" if name == "tune" else "trials/*.parquet"
+    assert lcca(*command, "--out", "alone", "--jobs", 1).status == 0
+    for run, lost in (("whole", False), ("broken", True)):
+        line = [sys.executable, "-m", "lcca.cli.main", *command, "--out", run, *ON_RAY[:4]]
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while lost and not list((tmp_path / run).glob(begun)) and process.poll() is None:
+            time.sleep(0.02)
+        if lost:
+            assert process.poll() is None
+            cluster.kill(1)
+        _, said = process.communicate(timeout=200)
+        assert process.returncode == 0, said
+        assert conformance.results(tmp_path / run) == conformance.results(tmp_path / "alone")
 
 
 @pytest.mark.full

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.maps.survey import Surveyor, surveyor
@@ -60,10 +61,11 @@ def test_sets_are_paired_and_training_seeds_are_apart(run: Path) -> None:
 
 def planted(surveyor: Surveyor, values: dict[str, float]) -> pd.DataFrame:
     """Return rows as of trials, with a candidate that is so much better, by column."""
-    parts = []
+    parts, source = [], surveyor.source
+    assert isinstance(source, NetworkTrials)
     for number, (seed, own) in enumerate(surveyor.config.trainings.items()):
         for name, each in own.items():
-            networks: list[Network] = surveyor._networks(number, Block(0, 0, surveyor.config.points))
+            networks: list[Network] = surveyor._networks(source, number, Block(0, 0, surveyor.config.points))
             table = {"policy": each.learner.id, "network": [n.id for n in networks], "status": "ok", "seed": 1}
             better = 1.0 + (name == "loss+queue") * np.where([n.senders <= 2 for n in networks], 1.0, 0.0)
             noise = 1 + 0.01 * np.random.default_rng(seed).standard_normal(len(networks))

@@ -109,6 +109,7 @@ def test_the_other_tables_of_a_sweep(run: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["estimate", "tune"])
 def test_other_kinds_of_run(kind: str, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(KINDS[kind][0])

@@ -185,6 +185,7 @@ def taken() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(folder: Path) -> None:
     command = [sys.executable, "-m", "lcca.cli.main", "serve", str(folder), "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -89,7 +89,14 @@ def written(folder: Path, kind: RunKind) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=KINDS)
+QUICK = ("compare", "evaluate-fabric", "stress", "estimate", "tune", "study", "map", "sweep")
+"""Kinds of runs that `make test` goes through, one of each recipe; `make test-slow` goes through the others."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in KINDS],
+)
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
     kind = KINDS[request.param]
     if missing := [name for name in kind.needs if find_spec(name) is None]:
@@ -136,21 +143,16 @@ def run_until_killed(command: list[str], writes: int) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_bytes(whole: Whole, run: Path) -> None:
-    """Killed while it writes a file, and again while it goes on."""
-    for writes in (whole.writes // 3, whole.writes // 2):
-        arguments = (whole.command(run, "--jobs", 1), writes)
+    """Killed while it writes a file, and again while it goes on with other jobs."""
+    for writes, jobs in ((whole.writes // 3, 1), (whole.writes // 2, 2)):
+        arguments = (whole.command(run, "--jobs", jobs), writes)
         process = multiprocessing.get_context("fork").Process(target=run_until_killed, args=arguments)
         process.start()
         process.join(60)
         assert process.exitcode == -signal.SIGKILL
     assert results(run) != results(whole.run)
-    assert main(whole.command(run, "--jobs", 1)) == 0
-    assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
-
-
-def test_the_number_of_jobs_changes_no_byte(whole: Whole, run: Path) -> None:
     assert main(whole.command(run, "--jobs", 2)) == 0
-    assert results(run) == results(whole.run)
+    assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
 
 
 def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
@@ -163,7 +165,13 @@ def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
 KEYS = ("test.pairs", "trainer.dqn.steps", "estimate.ceiling", "points")
 
 
-@pytest.mark.parametrize("name", ["estimate", "estimate-several", "estimate-controlled", "map", "tune", "study", "acc"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("estimate", "map", "tune", "study"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("estimate-several", "estimate-controlled", "acc")),
+    ],
+)
 def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS[name]
     if missing := [each for each in kind.needs if find_spec(each) is None]:

@@ -2,12 +2,15 @@
 
 import time
 
+import pytest
+
 from lcca.experiments.runs.costs import Costs
 from lcca.gym_envs.processes.workers import run_all
 
 BUSY = "sum(i for i in range(10_000_000))"
 
 
+@pytest.mark.slow
 def test_trials_in_other_processes_are_counted_in_the_phase_that_ran_them() -> None:
     costs = Costs(None)
     began = time.process_time()

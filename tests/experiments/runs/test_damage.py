@@ -66,6 +66,7 @@ def test_a_flipped_bit_gives_readers_an_error_or_the_same(copied: Path) -> None:
     assert errors > len(files) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_flipped_bit_gives_a_resumed_run_an_error_or_the_same(
     finished: Path, copied: Path, tiny: Path, lcca: RunCommand

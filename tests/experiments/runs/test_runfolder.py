@@ -189,6 +189,7 @@ DECIDES = {
 }
 
 
+@pytest.mark.slow
 def test_code_counts_where_it_decides_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def codes() -> dict[str, str]:
         code_version.code_version.cache_clear()
@@ -287,6 +288,7 @@ def test_a_full_disk_is_told_before_anything_is_run(run: Path, config: Any, monk
     make(run, config)
 
 
+@pytest.mark.slow
 def test_a_second_process_is_kept_out(run: Path, tmp_path: Path) -> None:
     folder = RunFolder.open(run, read("estimate", tmp_path), resume=False)
     options = ["estimate", str(tmp_path / "estimate.yaml"), "--out", str(run), "--json"]

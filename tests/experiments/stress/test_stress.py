@@ -52,6 +52,7 @@ def is_hard(network: Any) -> bool:
     return bool(network["senders"] > 12 and network["rtt"] < 22)
 
 
+@pytest.mark.slow
 def test_a_planted_loss_is_found_and_its_size_is_confirmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One network in 22 is hard, and the noise of the search's mean is half of what is lost there."""
 
@@ -75,6 +76,7 @@ def test_a_planted_loss_is_found_and_its_size_is_confirmed(tmp_path: Path, monke
     assert all(f"# loses {each['loss']['mean']:.3f} [" in text for each in records if each["confirmed"])
 
 
+@pytest.mark.slow
 def test_of_noise_nothing_is_confirmed_more_often_than_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any difference the worst of many look bad in the search; fresh intervals miss 0 in one search of 20."""
     monkeypatch.setattr(search, "run_trials", made_up(lambda name, network: 0.0, noise=1.0))

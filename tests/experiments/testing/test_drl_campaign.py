@@ -29,6 +29,7 @@ def campaign(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_sweep_goes_on_from_its_trainings(campaign: Path, tmp_path: Path, lcca: RunCommand) -> None:
     answer = lcca("sweep", campaign, "--until", "trained", "--out", tmp_path / "once", "--json")

@@ -84,6 +84,7 @@ def killing(
     return deaths
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, finished: Path) -> None:
     run = tiny.parent / "run"
@@ -92,6 +93,7 @@ def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, fini
     assert records(run) == records(finished)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_killed_worker_process_loses_nothing(
     lcca: RunCommand, tiny: Path, finished: Path, strike: Path, monkeypatch: pytest.MonkeyPatch
@@ -102,6 +104,7 @@ def test_a_killed_worker_process_loses_nothing(
     assert records(tiny.parent / "run") == records(finished)
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_leaves_no_process_and_no_open_pipe(tiny: Path) -> None:
     run = tiny.parent / "run"
     sweep = start(tiny, run, "--executor", "processes", "--jobs", "2", "--set", "test.pairs=4000")

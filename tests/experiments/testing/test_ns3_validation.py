@@ -51,6 +51,7 @@ def run(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_ns3_says(run):
     summary = json.loads((run / "run" / "summary.json").read_text())
     told, selected = summary["ns3"], {p["signal_set"]: p["id"] for p in summary["policies"] if p["selected"]}
@@ -66,6 +67,7 @@ def test_the_summary_says_what_ns3_says(run):
                 assert abs(row["difference"]) < 10
 
 
+@pytest.mark.slow
 def test_its_trials_have_their_own_networks(run):
     trials = load_run(run / "run").trials
     assert set(trials["phase"]) >= {"ns3-selection", "ns3-validation"}
@@ -73,6 +75,7 @@ def test_its_trials_have_their_own_networks(run):
     assert (own["topology"] == own["condition"]).all() and set(own["topology"]) == {"dumbbell", "line"}
 
 
+@pytest.mark.slow
 def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
     trials = load_run(run / "run").trials
     told = json.loads((run / "run" / "summary.json").read_text())["ns3"]
@@ -92,10 +95,12 @@ def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
         assert found["alpha"] == 0.05 / 2, "shared by two topologies"
 
 
+@pytest.mark.slow
 def test_the_report_has_the_section(run):
     assert "Validation in ns-3" in (run / "run" / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_resumed_check_gives_the_same_bytes(run):
     again = run / "again"
@@ -115,6 +120,7 @@ def test_a_resumed_check_gives_the_same_bytes(run):
         assert (again / name).read_bytes() == (run / "run" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_trials_that_fail_in_ns3_are_told(run, capsys):
     networks = run / "networks.yaml"
     networks.write_text("- {link_rate: 2, rtt: 20, senders: 1, buffer: 50, mean_on: 500, mean_off: 500, loss: 0}\n")

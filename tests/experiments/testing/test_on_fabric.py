@@ -292,6 +292,7 @@ def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:
     assert len(before) == 2 and not before & keys(from_file)
 
 
+@pytest.mark.slow
 def test_a_search_does_not_depend_on_what_was_trained_before(lcca: RunCommand, tmp_path: Path) -> None:
     """The packets of sets that look at hops are longer: their searches have no beginning in common."""
     brief = "trainer={rounds: 2, passes: 1, networks: 4, check_networks: 0, optimise: [increment]}"
@@ -358,6 +359,7 @@ def test_what_cannot_work_is_refused_by_file_and_key(tmp_path: Path, change: str
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_tests_in_other_processes_leave_the_same(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     path, asked = finished.parent / "flows.yaml", ("--out", tmp_path / "run", "--executor", "processes", "--jobs", 2)

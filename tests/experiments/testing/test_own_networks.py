@@ -63,6 +63,7 @@ def stored(run: Path, phase: str, *words: str) -> dict[int, pd.DataFrame]:
     return {int(name.rpartition(",")[2]): store.read(name) for name in part_names(store.folder, phase, *words)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", ["line", "fast"])
 def test_signal_sets_are_compared_over_training_seeds(run: Path, condition: str) -> None:
     trials = stored(run, "generalisation-trainings", "default", condition)
@@ -80,6 +81,7 @@ def test_signal_sets_are_compared_over_training_seeds(run: Path, condition: str)
     assert averages[1] - averages[0] == pytest.approx(expected.mean)
 
 
+@pytest.mark.slow
 def test_policies_of_a_training_seed_meet_the_same_networks_which_are_its_own(run: Path) -> None:
     for phase, words, size in (
         ("generalisation-trainings", ("default", "line"), 32),
@@ -98,12 +100,14 @@ def test_policies_of_a_training_seed_meet_the_same_networks_which_are_its_own(ru
     assert selected.isdisjoint(trained)
 
 
+@pytest.mark.slow
 def test_none_are_run_where_none_are_wanted(run: Path) -> None:
     assert not part_names(run / "trials", "generalisation-trainings", "default", "selected")
     (record,) = [each for each in summary(run)["generalisation"] if each["condition"] == "selected"]
     assert [each["level"] for each in record["comparisons"]] == ["policy"]
 
 
+@pytest.mark.slow
 def test_signal_sets_stand_beside_the_fair_share(run: Path) -> None:
     found = summary(run)
     (ideal,) = found["ideal"]
@@ -131,6 +135,7 @@ def test_one_training_seed_is_no_signal_set_beside_the_fair_share() -> None:
     assert over_seeds(group, 3.5) == {}
 
 
+@pytest.mark.slow
 def test_shares_of_networks_over_training_seeds(run: Path) -> None:
     trials = stored(run, "per-network-trainings", "default")
     rows = {(row["A"], row["B"], row["metric"]): row for row in summary(run)["per_network"]}
@@ -151,6 +156,7 @@ def test_shares_of_networks_over_training_seeds(run: Path) -> None:
     assert len(rows) == 2 * 3
 
 
+@pytest.mark.slow
 def test_the_plan_counts_every_trial(run: Path) -> None:
     config = read_campaign(run.parent / "all.yaml")
     costs = {each["name"]: each["trials"] for each in json.loads((run / "costs.json").read_text())["phases"]}

@@ -64,6 +64,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.slow
 def test_sets_are_compared_on_each_part(run: Path) -> None:
     trials = TrialStore(run / "trials").all("trainings-test")
     assert dict(trials.groupby("stratum").size()) == {"dumbbell": 320, "line": 640, "hard": 320}  # 128 × 2 sets × 5
@@ -86,6 +87,7 @@ def test_sets_are_compared_on_each_part(run: Path) -> None:
     assert shown is not None and len(list(shown.tables[0].rows)) == 6 and shown.data is not None
 
 
+@pytest.mark.slow
 def test_trials_of_a_part_are_those_of_its_space(run: Path) -> None:
     """The columns of the network, in a table that is read back."""
     trials = TrialStore(run / "trials").all("trainings-test")

@@ -138,6 +138,7 @@ def test_sets_are_compared_at_equal_numbers_of_rules_too(finished: Path) -> None
     assert found["alpha"] == pytest.approx(0.05)  # one size
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunCommand) -> None:
     """A margin so wide that the first look settles; one so narrow that nothing does."""
@@ -201,6 +202,7 @@ def test_the_chosen_checkpoint_is_the_best_on_the_validation_networks(finished: 
         assert chosen == (finished / "policies" / policy["id"] / policy["checkpoint"]).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
@@ -223,6 +225,7 @@ def test_a_run_killed_once_ends_with_the_same_bytes(finished: Path, tiny: Path, 
     assert results(run) == results(finished)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_ctrl_c_exits_with_130_and_says_how_to_go_on(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
@@ -309,6 +312,7 @@ def test_hand_designed_policies_are_tested_beside_the_selected_ones(tiny: Path, 
     assert answer.status == 2 and "cubic runs in ns-3 alone" in answer.err
 
 
+@pytest.mark.slow
 def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Path, lcca: RunCommand) -> None:
     sets = ("--set", "signal_sets=[loss+rtt, capacity+flows, flows]", "--set", "baseline=loss+rtt")
     changes = ("--set", "hand_designed=[aimd, rcp, fair-rate]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")

@@ -57,6 +57,7 @@ def test_an_unknown_topology_is_told(lcca: RunCommand) -> None:
     assert answer.status == 2 and "unknown kind 'rings'" in answer.err
 
 
+@pytest.mark.slow
 def test_sweep_on_another_topology(lcca: RunCommand, tiny: Path, tmp_path: Path, no_report: None) -> None:
     out = tmp_path / "out"
     answer = lcca("sweep", tiny, "--out", out, "--set", "networks.topology=line", "--set", "trainer.rounds=1", "--json")

@@ -67,6 +67,7 @@ def summary(both: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "how"), [("short", SHORT), ("long", LONG)])
 def test_each_trainer_learns_and_is_tested_as_in_a_campaign_of_its_own(
     both: Path, summary: dict[str, Any], tmp_path: Path, name: str, how: str
@@ -104,6 +105,7 @@ def test_each_trainer_learns_and_is_tested_as_in_a_campaign_of_its_own(
     }
 
 
+@pytest.mark.slow
 def test_the_trainer_with_the_best_validation_over_seeds_is_the_sets(both: Path, summary: dict[str, Any]) -> None:
     validated = load_run(both).trials.query("phase == 'validation'")
     assert set(validated["trainer"]) == {"short", "long"}
@@ -119,6 +121,7 @@ def test_the_trainer_with_the_best_validation_over_seeds_is_the_sets(both: Path,
         assert (row["score_bits"], row["scores_bits"]) == (best["score_bits"], best["scores_bits"])
 
 
+@pytest.mark.slow
 def test_sets_are_compared_by_their_best_trainers(both: Path, summary: dict[str, Any]) -> None:
     rows = {row["name"]: row for row in summary["signal_sets"]}
     of_sets, of_policies = summary["comparisons"]
@@ -135,6 +138,7 @@ def test_sets_are_compared_by_their_best_trainers(both: Path, summary: dict[str,
     assert len(tables.policies) == 4
 
 
+@pytest.mark.slow
 def test_every_trainer_has_its_row_on_the_screen_and_in_the_report(
     both: Path, summary: dict[str, Any], tmp_path: Path, lcca: RunCommand
 ) -> None:
@@ -150,10 +154,12 @@ def test_every_trainer_has_its_row_on_the_screen_and_in_the_report(
     assert "learnt by" in screen and "Every trainer" in report
 
 
+@pytest.mark.slow
 def test_verdicts_come_back_from_the_trials(both: Path, lcca: RunCommand) -> None:
     assert lcca("verdict", both).status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_run_that_was_killed_ends_with_the_same_bytes(both: Path, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(campaign(long=LONG, short=SHORT))  # the order of names means nothing
@@ -169,6 +175,7 @@ def test_a_run_that_was_killed_ends_with_the_same_bytes(both: Path, tmp_path: Pa
     assert again.returncode == 0 and results(run) == results(both)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_trainings_are_shared_with_campaigns_of_one_trainer(both: Path, tmp_path: Path, lcca: RunCommand) -> None:
     (tmp_path / "tiny.yaml").write_text(campaign(other=SHORT, trainer=""))
@@ -285,6 +292,7 @@ def test_the_choice_keeps_the_error_rate(own: float, others: tuple[float, ...]) 
 # Plans and configurations.
 
 
+@pytest.mark.slow
 def test_the_plan_counts_the_trainings_and_trials_of_all(tmp_path: Path, both: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(campaign(short=SHORT, long=LONG))
     config = read_campaign(tmp_path / "tiny.yaml")

@@ -127,6 +127,7 @@ def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, t
     assert results(tmp_path / "run") == results(finished)
 
 
+@pytest.mark.slow
 def test_several_scenarios_are_met_in_turn(lcca: RunCommand, config: Path) -> None:
     """Every other seed on each; reactions to losses are tuned where some may be; another seed is another search."""
     folder = config.parent

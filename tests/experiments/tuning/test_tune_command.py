@@ -195,6 +195,7 @@ def test_packaged_tunings_are_valid(file: Path) -> None:
     assert config.fabric is not None or (config.tuner.space == "table-5" and config.simulator == "ns3")
 
 
+@pytest.mark.slow
 def test_vegas_in_ns3(lcca: Any, small: Path, tmp_path: Path) -> None:
     pytest.importorskip("lcca.ns3")
     space = "tuner.space={alpha: {min: 1, max: 2, step: 1}, beta: {min: 3, max: 4, step: 1}}"

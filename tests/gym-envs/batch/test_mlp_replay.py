@@ -70,7 +70,7 @@ def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[n
 
 @pytest.mark.parametrize("net", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-@pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
+@pytest.mark.parametrize("cells", [pytest.param(0, marks=pytest.mark.slow), 6], ids=["dense", "memory"])
 def test_the_engine_does_what_the_slots_do(agent: Agent, net: Network, cells: int) -> None:
     policy = network(agent, cells)
     record, expected = record_of(policy, net, 3), engine_flows(policy, net, 3, DURATION)
@@ -141,7 +141,7 @@ def test_a_network_among_agents(patience: float) -> None:
 
 @pytest.mark.usefixtures("ns3")
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-@pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
+@pytest.mark.parametrize("cells", [pytest.param(0, marks=pytest.mark.slow), 6], ids=["dense", "memory"])
 def test_ns3_runs_the_same_network(agent: Agent, cells: int) -> None:
     """Without losses both simulators deliver about the same, as they do under rule tables."""
     policy = network(agent, cells, seed=4)

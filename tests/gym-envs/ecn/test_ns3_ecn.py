@@ -52,6 +52,7 @@ def by_step(what):
     return host.collect()
 
 
+@pytest.mark.slow
 def test_a_step_marks_as_stock_red_does():
     found = dict(run_all(by_step, ["red", "marking"], 2))
     red, ours = found[0], found[1]

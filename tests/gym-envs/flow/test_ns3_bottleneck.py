@@ -52,6 +52,7 @@ def rollout(env: FlowEnv, seed: int, action: float | int) -> tuple[list[np.ndarr
     return views, rewards, info
 
 
+@pytest.mark.slow
 def test_a_second_implementation_agrees():
     """A fixed window among others: mean throughput, delay and utility, their sum, over flows, each in bits.
 
@@ -91,6 +92,7 @@ def test_observations_agree_where_nothing_is_random():
     np.testing.assert_allclose(views[0], views[1], rtol=0.01)
 
 
+@pytest.mark.slow
 def test_rewards_of_all_kinds_agree_on_a_steady_flow():
     agent = agent_with("e2e", 1, steering=TableSteering(((60, 0, 0),)))
     for kind in ("utility", "power", "gain", "aurora", "orca"):

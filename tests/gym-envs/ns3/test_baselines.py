@@ -115,6 +115,7 @@ def test_vegas_keeps_alpha_to_beta_packets_waiting(senders):
     assert found.rtt < 1.2 * RTT
 
 
+@pytest.mark.slow
 def test_vegas_obeys_its_parameters():
     found = steady("vegas:alpha=10,beta=12", long_flows(1), 12_000, 18_000)
     assert 9 <= found.queue <= 12
@@ -128,6 +129,7 @@ def test_bbr_alone_fills_the_link_without_a_queue(name):
     assert found.rtt < 1.15 * RTT
 
 
+@pytest.mark.slow
 def test_bbrs_window_bounds_the_queue_of_several():
     # With several flows the windows bind: two BDPs in all, and 3 packets and 4,096 bytes for each.
     found = steady("bbr", long_flows(4), 4_000, 10_000)
@@ -136,6 +138,7 @@ def test_bbrs_window_bounds_the_queue_of_several():
     assert 1.5 * RTT < found.rtt < 1.1 * (window / RATE)
 
 
+@pytest.mark.slow
 def test_bbr_probes_the_rtt_as_long_as_told():
     # The handshake's RTT is that of small packets: it is not seen again, and PROBE_RTT comes when it is too old.
     short, long = (
@@ -158,6 +161,7 @@ def test_dctcp_keeps_the_queue_near_its_threshold(senders):
         assert found.marked == pytest.approx(np.sqrt(2 / (BDP + k)), rel=0.25)
 
 
+@pytest.mark.slow
 def test_two_dctcp_flows_share():
     found = steady("dctcp", long_flows(2), 10_000, 30_000)
     assert found.each[0] == pytest.approx(np.mean(found.each), rel=0.1)
@@ -174,6 +178,7 @@ def test_only_ecn_traffic_is_marked():
 # --- the paper's modifications
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("senders", [1, 4])
 @pytest.mark.parametrize("how", ["threshold=30", "signal=rtt,threshold=1.3"])  # of 100 µs, 30 packets at 1 packet/µs
 def test_dctcp_prime_does_as_dctcp_does(senders, how):
@@ -185,6 +190,7 @@ def test_dctcp_prime_does_as_dctcp_does(senders, how):
     assert prime.marked == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "network",
     [
@@ -205,6 +211,7 @@ def mean_rtt(found: dict[str, Any]) -> float:
     return float(sum(found["flows"]["delay_sum_us"]) / sum(found["flows"]["delivered"]))
 
 
+@pytest.mark.slow
 def test_any_signal_spares_bbr_its_queue():
     # The paper's section 7: as much throughput, much less delay, whatever the signal.
     network = long_flows(4)

@@ -77,6 +77,7 @@ def stock():
     return [repr(result) for result in results], work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", range(len(PLANS)), ids=list(PLANS))
 def test_results_are_those_of_ns3_bit_by_bit(at):
     assert ours()[at] == stock()[0][at]

@@ -106,6 +106,7 @@ def test_newreno_with_a_buffer_of_a_bdp_never_lets_the_link_go_idle():
     assert 0.6 < loss / (8 / (3 * (2 * BDP + 1) ** 2)) < 1.1
 
 
+@pytest.mark.slow
 def test_newreno_with_a_smaller_buffer_has_the_throughput_of_theory():
     # Utilisation of a sawtooth from W/2 to W, W = (1 + b) BDP: the mean over time of min(1, window / BDP).
     b = 0.25
@@ -117,6 +118,7 @@ def test_newreno_with_a_smaller_buffer_has_the_throughput_of_theory():
     assert mbps(counts, 30.0) / 24.0 == pytest.approx(theory, abs=0.03)
 
 
+@pytest.mark.slow
 def test_two_newreno_flows_share():
     one, two = run("newreno", "newreno", duration=60.0, windows=((10.0, 60.0),), starts=(0.0, 0.05)).windows
     assert mbps(one[0], 50) + mbps(two[0], 50) == pytest.approx(12.0, rel=2e-3)

@@ -41,6 +41,7 @@ def test_scores_are_close_on_a_network(topology):
     assert abs(rows["delay_us"].difference) < 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ns3")
 def test_explicit_rates_score_alike():
     names = ["rcp", "xcp", "fair-rate"]

@@ -170,6 +170,7 @@ class TestWire:
 class TestProcess:
     """Trials are functions of their plan, and nothing piles up."""
 
+    @pytest.mark.slow
     def test_800_trials_in_one_process_do_not_grow(self):
         psutil = pytest.importorskip("psutil")
         plan = _plan(FixedWindow(10), duration=200.0)

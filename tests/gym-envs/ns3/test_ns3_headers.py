@@ -62,6 +62,7 @@ def check(names, networks):
         assert d.mean() == pytest.approx(c.mean(), abs=max(1.0, 0.1 * c.mean())), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "names"),
     [
@@ -74,6 +75,7 @@ def test_policies_with_headers_do_the_same_in_both(network, names):
     check(names, [network])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "keys"),
     [
@@ -131,6 +133,7 @@ def test_free_32_bits_are_ns3s_own_signals():
     np.testing.assert_array_equal(queue[0], queue[1])
 
 
+@pytest.mark.slow
 def test_signals_without_a_header_come_in_ns3_too():
     policies = [steering("hop_delay"), steering("queue_time"), steering("mark")]
     fast, _ = delivered(Engine(10_000.0, jobs=1), policies, NETWORKS[:1])

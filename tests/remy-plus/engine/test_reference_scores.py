@@ -212,7 +212,7 @@ def check(z: np.ndarray) -> None:
     assert (np.abs(np.nanmean(z, axis=0)) < 1).all(), f"mean deviation: {np.nanmean(z, axis=0)}"
 
 
-@pytest.mark.parametrize("file", ["rplus-scores.csv", "trained-scores.csv"])
+@pytest.mark.parametrize("file", ["rplus-scores.csv", pytest.param("trained-scores.csv", marks=pytest.mark.slow)])
 def test_rplus_rows(files: Reference, file: str) -> None:
     rows = files.rows(file)
     assert len(rows) > 150
@@ -274,6 +274,7 @@ def check_totals(files: Reference, trials: int) -> None:
     assert abs(np.mean(differences)) < 4 * math.sqrt(sum(variances)) / len(z) < 0.02, differences
 
 
+@pytest.mark.slow
 def test_totals_do_not_lean(files: Reference) -> None:
     check_totals(files, trials=2)
 

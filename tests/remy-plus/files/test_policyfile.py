@@ -204,6 +204,7 @@ def test_bad_texts_are_told(text, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         values,

@@ -54,6 +54,7 @@ def scores(engine: Engine, policies: dict[str, Policy], seed: int, count: int) -
     return {name: rows["score_bits"][rows["policy"] == name].to_numpy() for name in policies}
 
 
+@pytest.mark.slow
 def test_ppo_beats_the_best_fixed_window() -> None:
     """The best window is chosen on the very networks of the comparison; the network has never met them."""
     engine = Engine(SPACE.duration, jobs=1)

@@ -141,6 +141,7 @@ def test_their_text_and_what_it_imports_are_content(file: Path) -> None:
     assert [len(set(column)) for column in zip(*found, strict=True)] == [4, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_a_campaign_names_them(file: Path, lcca: RunCommand) -> None:
     path = campaign(file.parent, **TINY_TRAINING, kind="ppo", callbacks=["my.py:StopAt:steps=1800"])

@@ -112,6 +112,7 @@ def largest_value(double: bool, seed: int) -> float:
     return float(np.mean(seen))
 
 
+@pytest.mark.slow
 def test_the_double_estimator_overestimates_less() -> None:
     single, double = (np.mean([largest_value(kind, seed) for seed in range(2)]) for kind in (False, True))
     assert single > 0.5, "one estimator takes its largest error for a value"
@@ -138,6 +139,7 @@ class Killed(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_a_stopped_training_gives_the_same_bits(tmp_path: Any) -> None:
     config = CHAIN.model_copy(update={"steps": 900})
     whole = DoubleDqn(config, STATES, 2, seed=3)

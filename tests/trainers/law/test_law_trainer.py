@@ -38,6 +38,7 @@ def score(policy: Policy) -> float:
     return float(rows["score_bits"].mean())
 
 
+@pytest.mark.slow
 def test_a_plain_law_learns() -> None:
     """A tenth of the usual first stage is better than the law that it begins with, on networks it has not met."""
     first = Law.of(UNUSED | {name: search.start for name, search in PLAIN.items()})
@@ -58,6 +59,7 @@ def test_sets_share_the_stages_before_signals(tmp_path: Path) -> None:
     assert own.named_features.keys() == set(FEATURES) < rich.named_features.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["capacity+flows", "fair-rate", "flows"])
 def test_what_sets_share_is_the_same_whoever_trains_it(name: str, tmp_path: Path) -> None:
     stages = [FIRST, {"trials": 100, "features": "own"}, {"trials": 60}]

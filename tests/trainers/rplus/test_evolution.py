@@ -67,6 +67,7 @@ def test_only_ranks_matter(values: list[float]) -> None:
     np.testing.assert_array_equal(utilities(scores), utilities(np.argsort(np.argsort(scores)).astype(float)))
 
 
+@pytest.mark.slow
 def test_on_a_slope_it_moves_by_what_the_ranks_of_normal_values_say() -> None:
     """f = z on one axis of 15: its mean step is σ·E Σ u_i s_(i) of mirrored normal order statistics, the others' 0."""
     rng, steps, expected = np.random.default_rng(5), [], []

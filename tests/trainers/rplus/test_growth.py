@@ -172,6 +172,7 @@ def test_each_rival_costs_one_comparison(make_trainer: MakeTrainer) -> None:
     assert compared == [50 * 3, 50 * 4, 50 * 2]
 
 
+@pytest.mark.slow
 def test_a_warm_start_is_a_rival_and_what_is_grown_from(make_trainer: MakeTrainer) -> None:
     first, _ = grown(make_trainer, signals=("rtt_ratio",))
     start = WarmStart(first.policy, first.state.step)

@@ -51,6 +51,7 @@ tell("header", LogCodec(Log(base=1.07, min=0.3), 12, None).decode(np.arange(4096
 """
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_processor() -> None:
     from numpy._core import _multiarray_umath as numpy_core
 

@@ -18,7 +18,7 @@ GROUPS = {
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
         "stress": "Search a network space for networks where a policy loses most, and confirm them.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
-        "map": "Map where in a space of networks a signal set or a header is worth something, over training seeds.",
+        "map": "Map where in a space or on a fabric a signal set or a header is worth something, over training seeds.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {

@@ -1,4 +1,4 @@
-"""`lcca map`: where in a space of networks a signal set or a header is worth something, over training seeds."""
+"""`lcca map`: where in a space, or on a fabric, a signal set or a header is worth something, over training seeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = """\
   lcca map configs/signals.yaml --over senders,rtt
   lcca map configs/signals.yaml --over senders --set 'pairs=[[e2e, flows]]' --set run=results/signals/0123456789ab
   lcca map configs/signals.yaml --over senders,mean_on --set 'metrics=[score_bits, throughput_share, delay_us]'
-  lcca map configs/signals.yaml --over senders --set 'within.senders={min: 1, max: 64, step: 1}' --plan"""
+  lcca map configs/maps/fabric.yaml --set 'within.workload.load={min: 0.5, max: 0.9, step: 0.1}' --plan"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:

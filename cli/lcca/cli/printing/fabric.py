@@ -29,8 +29,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
         title += f"\nby {simulator}, which stands in for the fabric"
     metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if any(each.name in row for row in rows)]
     of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
-    scored = {"unfinished": _unfinished, f"score, bits ({utility})": _score}
-    tables = [_table(title, rows, of_flows | scored)]
+    of_flows |= {"unfinished": lambda row: f"{row['flows'] - row['flows_finished']:,}"}
+    tables = [_table(title, rows, of_flows | {f"score, bits ({utility})": _score})]
     if classes := rows[0]["by_size"]:
         by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
         tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
@@ -55,10 +55,6 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
         return "–" if value is None else write({end: each / metric.scale for end, each in value.items()})
 
     return cell
-
-
-def _unfinished(row: Json) -> str:
-    return f"{row['flows'] - row['flows_finished']:,}"
 
 
 def _score(row: Json) -> str:

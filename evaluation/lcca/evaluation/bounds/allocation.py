@@ -91,7 +91,8 @@ def most_even(activity: Activity) -> tuple[Floats, float]:
     for _ in range(MOST_ROUNDS):
         corner = _corner(pieces, at)
         gap = float(corner @ (1 / at)) - len(at) if (at > 0).all() else math.inf
-        if gap <= GAP * len(at) or _among(corner, corners):
+        known = (np.abs(corners - corner).max(axis=1) <= 1e-12 * corner.sum()).any()
+        if gap <= GAP * len(at) or known:
             break
         corners, weights = _nearest(np.vstack([corners, corner]), np.append(weights, 0.0))
         at = weights @ corners
@@ -112,10 +113,6 @@ def _corner(pieces: Activity, got: Floats) -> Floats:
     served = np.where(pieces.on, got, np.inf).argmin(axis=1)
     time = np.bincount(served, weights=pieces.length_us, minlength=len(got))
     return np.asarray(time, dtype=np.float64)
-
-
-def _among(corner: Floats, corners: Floats) -> bool:
-    return bool((np.abs(corners - corner).max(axis=1) <= 1e-12 * corner.sum()).any())
 
 
 def _nearest(corners: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
+from scipy.special import ndtri
 
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
@@ -54,8 +54,10 @@ class Share:
         count, n = int(found.sum()), int(found.size)
         if n == 0:
             return cls(0, 0, math.nan, math.nan, math.nan)
-        ends = binomtest(count, n).proportion_ci(0.95, method="wilson")
-        return cls(count, n, 100 * count / n, 100 * float(ends.low), 100 * float(ends.high))
+        z, p = float(ndtri(0.975)), count / n
+        middle, half = 2 * n * p + z**2, z * math.sqrt(4 * n * p * (1 - p) + z**2)
+        low, high = ((middle + side * half) / (2 * (n + z**2)) for side in (-1, 1))
+        return cls(count, n, 100 * p, 100 * max(low, 0.0), 100 * min(high, 1.0))
 
 
 @dataclass(frozen=True)

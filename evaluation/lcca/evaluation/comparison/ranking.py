@@ -235,16 +235,12 @@ def _letters(names: Sequence[str], told: set[frozenset[str]]) -> dict[str, str]:
     """Return the letters of every policy's tie groups; the group that begins with the best has the first letter."""
     tied = {a: {b for b in names if b != a and frozenset((a, b)) not in told} for a in names}
     groups = sorted(sorted(map(names.index, group)) for group in _cliques(set(), set(names), set(), tied))
-    marks = [_letter(i) for i in range(len(groups))]
+    size = len(ascii_lowercase)
+    marks = [ascii_lowercase[i % size] + (str(i // size + 1) if i >= size else "") for i in range(len(groups))]
     return {
         name: "".join(mark for mark, group in zip(marks, groups, strict=True) if i in group)
         for i, name in enumerate(names)
     }
-
-
-def _letter(index: int) -> str:
-    cycle, at = divmod(index, len(ascii_lowercase))
-    return ascii_lowercase[at] + (str(cycle + 1) if cycle else "")
 
 
 def _cliques(inside: set[str], open_: set[str], done: set[str], tied: Mapping[str, set[str]]) -> list[set[str]]:

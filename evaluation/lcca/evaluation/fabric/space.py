@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pandas as pd
@@ -30,8 +31,11 @@ from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.inputs.documents import Document, way_of, with_value
+from lcca.inputs.errors import Place, about
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
+from lcca.inputs.validation import validate
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -66,13 +70,9 @@ class NumberedTrial:
         return self.scenario.flows(self.seed)
 
 
-def _form(value: Any) -> str:
-    return "several" if isinstance(value, list | tuple) else "one"
-
-
 Scenarios = Annotated[
     Annotated[FabricScenario, Tag("one")] | Annotated[tuple[FabricScenario, ...], Tag("several"), Field(min_length=1)],
-    Discriminator(_form),
+    Discriminator(lambda value: "several" if isinstance(value, list | tuple) else "one"),
 ]
 """One scenario or several."""
 
@@ -144,6 +144,19 @@ class FabricSpace(Model):
         """
         met, numbers = self.scenarios, range(first_id, first_id + count)
         return [NumberedTrial(k, met[k % len(met)], (seed + k) % SEEDS) for k in numbers]
+
+    def changed(self, numbers: Mapping[str, float]) -> FabricSpace:
+        """Return its first scenario alone with other numbers, by dotted keys such as `workload.load`.
+
+        Raises:
+            InputError: there are no such keys, or they cannot have these numbers.
+        """
+        document = Document(Path(), {"fabric": self.scenarios[0].model_dump(mode="json")}, {(): Place("")})
+        with about(f"at {', '.join(f'{key}={number:g}' for key, number in numbers.items())}"):
+            for key, number in numbers.items():
+                way = way_of(document, ("fabric", *key.split(".")))
+                document = with_value(document, way, number, {(): Place("")})
+            return validate(document, FabricSpace)
 
     def utility(self, name: str) -> Ratio:
         """See `Place.utility`."""
@@ -254,8 +267,7 @@ class FabricTrials(OnPlace):
             seeds = [each.seed for each in group]
             watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
             found += run_fabric_trials(scenario, engines, seeds, self.pool, watched, observed, self.simulator)
-        order = {each.seed: each.number for each in self._drawn(block)}
-        return sorted(found, key=lambda each: order[each.seed])
+        return sorted(found, key=lambda each: (each.seed - self.seed) % SEEDS)
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
@@ -264,9 +276,9 @@ class FabricTrials(OnPlace):
         table = pd.DataFrame([each.row(self.utility) for each in found])
         if self.keep_flows:
             table[SLOWDOWNS] = [packed(each) for each in found]
-        met = {each.seed: each for each in self._drawn(block)}
-        table.insert(1, "network", [met[seed].number for seed in table["seed"]])
-        scenario = [met[seed].scenario.name for seed in table["seed"]]
+        numbers, met = [(each.seed - self.seed) % SEEDS for each in found], self.space.scenarios
+        table.insert(1, "network", numbers)
+        scenario = [met[number % len(met)].name for number in numbers]
         return table.assign(
             scenario=scenario, simulator=self.simulator, status="ok", error="", utility=self.utility.name
         )

@@ -14,7 +14,6 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats.qmc import Sobol
 
 Floats = NDArray[np.float64]
 
@@ -83,21 +82,19 @@ def filling(axes: Sequence[Axis], seed: int, first: int, count: int) -> Floats:
     Returns:
         (count, axes) values of the parameters.
     """
-    unit = (sobol(len(axes), first, count) + _shift(seed, len(axes))) % 1
+    words = (f"{seed}/{axis}".encode() for axis in range(len(axes)))
+    hashes = (blake2b(each, digest_size=8, person=b"lcca-maps").digest() for each in words)
+    shift = np.array([int.from_bytes(each, "big") / 2**64 for each in hashes])
+    unit = (sobol(len(axes), first, count) + shift) % 1
     return np.column_stack([axis.nearest(column) for axis, column in zip(axes, unit.T, strict=True)])
 
 
 def sobol(dimensions: int, first: int, count: int) -> Floats:
     """Return points of Sobol's sequence as (count, dimensions) numbers below 1."""
+    from scipy.stats.qmc import Sobol  # SciPy's statistics take a second, which every command would wait for
+
     sequence = Sobol(dimensions, scramble=False)
     return np.asarray(sequence.fast_forward(first).random(count) if first else sequence.random(count))
-
-
-def _shift(seed: int, dimensions: int) -> Floats:
-    hashes = (
-        blake2b(f"{seed}/{axis}".encode(), digest_size=8, person=b"lcca-maps").digest() for axis in range(dimensions)
-    )
-    return np.array([int.from_bytes(each, "big") / 2**64 for each in hashes])
 
 
 def drawn(axes: Sequence[Axis]) -> Floats:

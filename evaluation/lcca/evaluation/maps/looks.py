@@ -28,7 +28,6 @@ ANYWHERE = 4
 TRIED = 64
 """Points that are looked at for each new one: where less than that is open, fewer are new."""
 
-
 ROUNDED_OFF = 1.5
 """Allowance for smoothing, in standard deviations of what it rounds off of processes such as were estimated: the truth
 may have steps, which these have not (`benchmarks/settling/maps.py`)."""
@@ -106,9 +105,10 @@ class Look:
     lengths: tuple[float, ...]
     ratio: float
 
-    def verdicts(self, rows: slice) -> list[Verdict]:
-        """Return verdicts of rows of the band."""
-        return _verdicts(Band(self.band.mean[rows], self.band.error[rows], self.band.critical), self.margin)
+    def verdicts(self, rows: slice, critical: float = 0.0) -> list[Verdict]:
+        """Return verdicts of rows of the band; at another critical value if one is given."""
+        band = Band(self.band.mean[rows], self.band.error[rows], critical or self.band.critical)
+        return [judge(low, high, self.margin) for low, high in zip(band.low.tolist(), band.high.tolist(), strict=True)]
 
     @property
     def points(self) -> slice:
@@ -148,12 +148,7 @@ class Look:
     @property
     def open_at_last(self) -> NDArray[np.bool_]:
         """Tell for each point of the space whether it would be open at the last look if nothing changed."""
-        band = Band(self.band.mean[self.points], self.band.error[self.points], self.last)
-        return np.array([not each.settled for each in _verdicts(band, self.margin)])
-
-
-def _verdicts(band: Band, margin: float) -> list[Verdict]:
-    return [judge(low, high, margin) for low, high in zip(band.low.tolist(), band.high.tolist(), strict=True)]
+        return np.array([not each.settled for each in self.verdicts(self.points, self.last)])
 
 
 def look(

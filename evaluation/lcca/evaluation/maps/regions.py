@@ -139,11 +139,8 @@ def words(region: Region, axes: Sequence[Axis], units: Sequence[str]) -> str:
         own = [bound for bound in region if bound.axis == number]
         low = max((bound.cut for bound in own if bound.above), default=None)
         high = min((bound.cut for bound in own if not bound.above), default=None)
-        ends = (
-            f"{low:,.4g} < " if low is not None and high is not None else "",
-            f" ≤ {high:,.4g}" if high is not None else "",
-        )
         if own:
-            alone = f" > {low:,.4g}" if high is None else ""
-            parts.append(f"{ends[0]}{axis.name}{ends[1]}{alone}{unit and ' ' + unit}")
+            first = f"{low:,.4g} < " if low is not None and high is not None else ""
+            last = f" > {low:,.4g}" if high is None else f" ≤ {high:,.4g}"
+            parts.append(f"{first}{axis.name}{last}{unit and ' ' + unit}")
     return " and ".join(parts) or "everywhere"

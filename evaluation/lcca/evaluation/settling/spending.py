@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from lcca.remy_plus.core.elementary import exp
@@ -81,6 +80,8 @@ def _critical(before: _Look, scale: float, step: float, allowed: float) -> float
 
     if excess(FARTHEST) >= 0:
         return FARTHEST
+    from scipy.optimize import brentq  # a quarter of a second, which every command and process would wait for
+
     return float(brentq(excess, 0.0, FARTHEST, xtol=1e-6))
 
 

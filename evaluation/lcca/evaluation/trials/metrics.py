@@ -187,8 +187,8 @@ def _largest(column: str) -> Callable[[Outcome], float]:
 
 
 def _total(column: str) -> Callable[[Outcome], int]:
-    """Return what tells the sum over all ports."""
-    return lambda trial: int(trial.record[f"port_{column}"].sum())
+    """Return what tells the sum over all ports or events."""
+    return lambda trial: int(trial.record[column].sum())
 
 
 def _busiest_gbps(trial: Outcome) -> float:
@@ -227,10 +227,6 @@ def _recovery_us(trial: Outcome) -> float:
     return float(np.minimum(took, so_far)[begun].mean()) / 1000 if begun.any() else math.nan
 
 
-def _lost_packets(trial: Outcome) -> int:
-    return int(trial.record["event_lost_packets"].sum())
-
-
 ALL = "evaluate campaign report study"
 
 FABRIC_TRIALS: dict[str, Metric] = (
@@ -252,10 +248,10 @@ FABRIC_TRIALS: dict[str, Metric] = (
         Metric("queue_max_bytes", "largest queue", _largest("most_queued_bytes"), "less", "evaluate", "kB", 1e3, 1),
         Metric("queue_mean_bytes", "mean queue", _largest("mean_queued_bytes"), "less", ALL, "kB", 1e3, 1),
         Metric("queue_p99_bytes", "queue p99", _largest("p99_queued_bytes"), "less", ALL, "kB", 1e3, 1),
-        Metric("ecn_marks", "ECN marks", _total("marked_packets"), "less", "evaluate report", digits=0),
-        Metric("pfc_pauses", "PFC pauses", _total("pauses_sent"), "less", "evaluate", digits=0),
+        Metric("ecn_marks", "ECN marks", _total("port_marked_packets"), "less", "evaluate report", digits=0),
+        Metric("pfc_pauses", "PFC pauses", _total("port_pauses_sent"), "less", "evaluate", digits=0),
         Metric("paused_us", "paused", _paused_us, "less", "evaluate report study", "µs", digits=1),
-        Metric("drops", "drops", _total("drops"), "less", "evaluate", digits=0),
+        Metric("drops", "drops", _total("port_drops"), "less", "evaluate", digits=0),
         Metric("retransmissions", "retransmissions", _retransmissions, "less", "evaluate", digits=0),
         Metric("packets", "data packets", lambda t: t.packets, "", "evaluate", digits=0),
         Metric("end_us", "end", lambda t: float(t.record["end_ns"]) / 1000, unit="µs", digits=1),
@@ -263,7 +259,7 @@ FABRIC_TRIALS: dict[str, Metric] = (
     )
     | _table(
         Metric("recovery_us", "recovery", _recovery_us, "less", "evaluate study", "µs", digits=1),
-        Metric("lost_packets", "lost to failures", _lost_packets, "less", "evaluate", digits=0),
+        Metric("lost_packets", "lost to failures", _total("event_lost_packets"), "less", "evaluate", digits=0),
         needs="events",
         in_summary=False,
     )

@@ -79,17 +79,13 @@ def _header(value: Any) -> Any:
     return header(value) if isinstance(value, str) else value
 
 
-def _kind_of_trainer(value: Any) -> Any:
-    return {"kind": "rplus", **value} if isinstance(value, dict) else value
-
-
 if TYPE_CHECKING:
     AnyTrainer: TypeAlias = TrainerConfig
 else:
     AnyTrainer = Annotated[
         Union[tuple(configurations().values())],  # noqa: UP007
         Discriminator("kind"),
-        BeforeValidator(_kind_of_trainer),
+        BeforeValidator(lambda value: {"kind": "rplus", **value} if isinstance(value, dict) else value),
     ]
     """A trainer by its `kind`; the R+ search where none is named."""
 

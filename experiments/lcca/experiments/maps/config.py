@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.maps.axes import Axis
-from lcca.evaluation.scenarios.networks import NetworkSpace, Parameter, Range
+from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace, Range
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, Metric
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, SCORE, Metric
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
-from lcca.experiments.campaign.trials import once
+from lcca.experiments.campaign.trials import Networks, once
 from lcca.experiments.learning.plan import Learner, learners
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
@@ -29,7 +31,7 @@ from lcca.remy_plus.policies.policy import Policy
 
 
 class MapConfig(RunConfig):
-    """A map: where in a space of networks a signal set or a header is better than another one, over training seeds.
+    """A map: where in a space, or on a fabric, a signal set or a header is better than another, over training seeds.
 
     Attributes:
         campaign: file of the campaign whose policies meet: it says the signal sets and headers, the space, and when a
@@ -38,14 +40,15 @@ class MapConfig(RunConfig):
             of the map has finished.
         trainer: by whose name its policies were learnt, of a campaign with several.
         utility: that they were trained for; the campaign's first if empty.
-        over: parameters of the map; all others are drawn from the space.
+        over: parameters of the map; all others are drawn from the space. On a fabric dotted keys of numbers of the
+            scenario, such as `workload.load`; all else is as it says.
         pairs: sets to compare, each the baseline and the candidate; the campaign's baseline with every other if empty.
         metrics: of what there is a map, from `score_bits` to any other column of trials with a better direction, whose
             ratios are compared. α is shared among all pairs and metrics.
-        networks: a space in place of the campaign's, or a file with it.
-        within: ranges in place of the space's, such as wider ones.
-        mix: a space of networks, or a file with it: shares are told of its networks too.
-        points: most networks that each training meets.
+        networks: a space in place of the campaign's, or a file with it; with `fabric` one scenario.
+        within: ranges in place of the space's, such as wider ones; on a fabric those of all keys of `over`.
+        mix: a space of networks, or a file with it: shares are told of its networks too; not on a fabric.
+        points: most networks that each training meets, or on a fabric variants of the scenario.
         looks: equal parts of the points, after each of which new ones go where something is open.
         margin_percent: throughput-equivalent per cent that do not matter; the campaign's unless given.
         alpha: error rate of the whole map; the campaign's unless given.
@@ -57,41 +60,58 @@ class MapConfig(RunConfig):
     run: str = ""
     trainer: str = ""
     utility: str = ""
-    over: Annotated[tuple[Parameter, ...], Field(min_length=1)]
+    over: Annotated[tuple[str, ...], Field(min_length=1)]
     pairs: tuple[Annotated[tuple[str, ...], Field(min_length=2, max_length=2)], ...] = ()
     metrics: Annotated[tuple[str, ...], Field(min_length=1)] = (SCORE.name,)
-    networks: NetworkSpace | None = None
-    within: dict[Parameter, Range] = Field(default_factory=dict)
+    networks: Networks | None = None
+    within: dict[str, Range] = Field(default_factory=dict)
     mix: NetworkSpace | None = None
     points: Annotated[int, Field(ge=64, le=4096)] = 512
     looks: Annotated[int, Field(ge=1, le=16)] = 4
     margin_percent: Annotated[float, Field(gt=0)] | None = None
     alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
 
+    @field_validator("within", mode="before")
+    @classmethod
+    def _dotted(cls, value: Any) -> Any:
+        """Let keys of a scenario be keys in keys too, as `--set within.workload.load=…` makes them."""
+        if not isinstance(value, dict):
+            return value
+        found: dict[str, Any] = {}
+        for key, each in value.items():
+            whole = not isinstance(each, dict) or each.keys() & Range.model_fields.keys()
+            found |= {key: each} if whole else {f"{key}.{name}": own for name, own in cls._dotted(each).items()}
+        return found
+
     @model_validator(mode="after")
     def _fits(self) -> MapConfig:
         once(self.over), once(self.metrics)
+        known = [name for name, each in self._metrics.items() if each.better]
         for i, name in enumerate(self.metrics):
             with about(f"metrics.{i}"):
-                known = {each.name for each in NETWORK_TRIALS.values() if each.better}
                 require(name in known, f"{name!r} is no metric with a better direction{did_you_mean(name, known)}")
+        sets = [each.name for each in self.trained_by.candidates]
         for name in (each for pair in self.compared for each in pair):
             with about("pairs"):
-                known = {each.name for each in self.trained_by.candidates}
-                require(name in known, f"the campaign has no set {name!r}{did_you_mean(name, known)}")
+                require(name in sets, f"the campaign has no set {name!r}{did_you_mean(name, sets)}")
         with about("utility"):
             names = [each.name for each in self.trained_by.utilities]
             require(self.utility in ("", *names), f"the campaign trains for {', '.join(names)}")
         with about("trainer"):
             trainers = list(self.trained_by.named_trainers)
             require(self.trainer in trainers, f"name one of the campaign's: {', '.join(trainers)}")
-        for name in self.over:
-            with about("over"):
-                require(name in self.space.varying(), f"{name} has one level; give it a range in `within`")
+        with about("over"):
+            for axis in self.axes:
+                require(len(axis.levels) > 1, f"{axis.name} has one level; give it a range in `within`")
+        if isinstance(self.space, FabricSpace):
+            for corner in itertools.product(*((axis.levels[0], axis.levels[-1]) for axis in self.axes)):
+                self.space.changed(dict(zip(self.over, corner, strict=True)))
         self._require_mix()
         return self
 
     def _require_mix(self) -> None:
+        with about("mix"):
+            require(self.mix is None or isinstance(self.space, NetworkSpace), "there is none on a fabric; leave it out")
         for axis, own in [(axis, self.mix.levels_of(axis.name)) for axis in self.axes] if self.mix else ():
             low, high = own[0], own[-1]
             with about("mix"):
@@ -104,18 +124,29 @@ class MapConfig(RunConfig):
         return read_campaign(self.campaign)
 
     @cached_property
-    def space(self) -> NetworkSpace:
+    def space(self) -> NetworkSpace | FabricSpace:
         """Where the policies meet."""
-        base = self.networks or self.trained_by.network_space
+        base = self.networks or self.trained_by.networks
         with about("networks"):
+            if isinstance(base, FabricSpace):
+                several = "the campaign has several scenarios: name the one to map, as in networks={fabric: FILE}"
+                require(len(base.scenarios) == 1, several)
+                return base
             require(isinstance(base, NetworkSpace), "the campaign has several spaces: name the one to map")
+            for name in (*self.over, *self.within):
+                require(name in PARAMETERS, f"they have no {name!r}{did_you_mean(name, PARAMETERS)}")
         ranges = {name: each.model_dump() for name, each in self.within.items()}
         return NetworkSpace.model_validate(base.model_dump(mode="json") | ranges)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The parameters of the map."""
-        return tuple(Axis(name, tuple(self.space.levels_of(name))) for name in self.over)
+        if isinstance(self.space, NetworkSpace):
+            return tuple(Axis(name, tuple(self.space.levels_of(name))) for name in self.over)
+        other = ", ".join(sorted({*self.over} ^ {*self.within}))
+        example = f"within={{{self.over[0]}: {{min: 1, max: 8, step: 1}}}}"
+        require(not other, f"{other}: a fabric needs ranges of all of `over` and no others, as in {example}")
+        return tuple(Axis(name, tuple(self.within[name].values())) for name in self.over)
 
     @property
     def compared(self) -> tuple[tuple[str, ...], ...]:
@@ -126,7 +157,15 @@ class MapConfig(RunConfig):
     @property
     def measured(self) -> list[Metric]:
         """The metrics."""
-        return [NETWORK_TRIALS[name] for name in self.metrics]
+        return [self._metrics[name] for name in self.metrics]
+
+    @property
+    def _metrics(self) -> dict[str, Metric]:
+        if isinstance(self.space, NetworkSpace):
+            return NETWORK_TRIALS
+        (scenario,) = self.space.scenarios
+        told = {"rounds": scenario.has_rounds, "events": bool(scenario.events), "sizes": False}
+        return {each.name: each for each in (SCORE, *FABRIC_TRIALS.values()) if told.get(each.needs, True)}
 
     @property
     def scored_by(self) -> Utility:

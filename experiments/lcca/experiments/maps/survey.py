@@ -1,34 +1,39 @@
 """The trials of a map: all trainings meet the points of a design, which grows where something is open.
 
-Every training seed meets the same values of the map's parameters, on networks and traffic of its own: its policies meet
-the same, so that they are paired, and what training seeds have in common is the map alone.
+Every training seed meets the same values of the map's parameters, on networks (or a fabric) and traffic of its own: its
+policies meet the same, so that they are paired, and what training seeds have in common is the map alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.maps.axes import coordinates, filling
 from lcca.evaluation.maps.looks import Ground, Look, look, new_points
 from lcca.evaluation.maps.smoothing import Spectra
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import SCORE, Metric
 from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Stop, Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.simulator import Simulator
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import told_of_trials
 
 Floats = NDArray[np.float64]
 
@@ -57,11 +62,13 @@ class Surveyor:
 
     Attributes:
         config: of the map.
-        simulator: of the trials.
+        execution: how trials are run.
+        source: of the trials.
     """
 
     config: MapConfig
-    simulator: Simulator
+    execution: Execution
+    source: NetworkTrials | FabricTrials = field(init=False)
     ground: Ground = field(init=False)
     values: Floats = field(init=False)
 
@@ -69,16 +76,16 @@ class Surveyor:
         """Begin with a design that is even everywhere."""
         config, mix = self.config, np.empty((0, len(self.config.over)))
         if config.mix is not None:
-            mix = self._values(config.mix.draw(derive(config.seed, "mix"), MIXED))
+            drawn = config.mix.draw(derive(config.seed, "mix"), MIXED)
+            mix = np.array([[getattr(each, name) for name in config.over] for each in drawn], dtype=np.float64)
+        keep = any(name.startswith("rtt_") for name in config.metrics)
+        self.source = config.space.trials(self._seed, config.scored_by, self.execution, keep_delays=keep)
         self.ground = Ground(config.axes, mix)
         self.values = filling(config.axes, self._seed, 0, config.points)
 
     @property
     def _seed(self) -> int:
         return derive(self.config.seed, "map")
-
-    def _values(self, networks: list[Network]) -> Floats:
-        return np.array([[getattr(each, name) for name in self.config.over] for each in networks], dtype=np.float64)
 
     def experiment(self) -> Experiment:
         """Return the experiment, which ends early where nothing is open."""
@@ -90,33 +97,40 @@ class Surveyor:
 
     def rows(self, _: Mapping[str, Any], block: Block) -> pd.DataFrame:
         """Run all trainings on a stretch of the design."""
-        parts = []
-        for number, own in enumerate(self.config.trainings.values()):
-            policies = {each.learner.id: each.policy for each in own.values()}
-            networks = self._networks(number, block)
-            keep = any(name.startswith("rtt_") for name in self.config.metrics)
-            run = (self.simulator, policies, networks, [self._seed], self.config.scored_by)
-            parts.append(run_trials(*run, keep_delays=keep))
+        trained = [{each.learner.id: each.policy for each in own.values()} for own in self.config.trainings.values()]
+        if isinstance(self.source, FabricTrials):
+            return self._on_fabric(self.source, trained, block)
+        source, parts = self.source, []
+        for number, policies in enumerate(trained):
+            run = (source.simulator, policies, self._networks(source, number, block), source.seeds, source.utility)
+            parts.append(run_trials(*run, keep_delays=source.keep_delays))
         return pd.concat(parts, ignore_index=True)
 
-    def _networks(self, number: int, block: Block) -> list[Network]:
-        """Return the networks of a training seed, which no other one meets: all else than the map is drawn."""
-        drawn = self.config.space.draw(self._seed, block.size, number * self.config.points + block.first)
-        rows = self.values[block.first : block.end].tolist()
-        return [self._at(network, row) for network, row in zip(drawn, rows, strict=True)]
+    def _on_fabric(self, source: FabricTrials, trained: Sequence[Mapping[str, Policy]], block: Block) -> pd.DataFrame:
+        """Run them on the scenarios of the points: training seed j meets traffic `points`·j and on."""
+        calls, points = [], self.config.points
+        for point in range(block.first, block.end):
+            numbers = dict(zip(self.config.over, self.values[point].tolist(), strict=True))
+            here = partial(_row, source.space.changed(numbers), source.seed, source.utility)
+            for number, policies in enumerate(trained):
+                calls += [partial(here, number * points + point, *each) for each in policies.items()]
+        rows = pd.concat(source.pool.calls(calls), ignore_index=True)
+        met = self.values[rows["network"] % points]
+        return rows.assign(**dict(zip(self.config.over, met.T, strict=True)))
 
-    def _at(self, network: Network, row: list[float]) -> Network:
-        known: dict[str, Any] = dict(zip(self.config.over, row, strict=True))
-        return replace(network, **known | ({"senders": int(known["senders"])} if "senders" in known else {}))
+    def _networks(self, source: NetworkTrials, number: int, block: Block) -> list[Network]:
+        """Return the networks of a training seed, which no other one meets: all else than the map is drawn."""
+        drawn = source.space.draw(self._seed, block.size, number * self.config.points + block.first)
+        rows = (dict(zip(self.config.over, row, strict=True)) for row in self.values[block.first : block.end].tolist())
+        whole = [row | {"senders": int(row["senders"])} if "senders" in row else row for row in rows]
+        return [replace(network, **row) for network, row in zip(drawn, whole, strict=True)]
 
     def __call__(self, trials: Trials) -> Answer:
         """Return what the trials so far say; the next ones go where something is open."""
         config, done = self.config, trials.done
-        table = trials.rows[trials.rows["network"] < config.points].drop_duplicates("network").sort_values("network")
-        values = table[list(config.over)].to_numpy(dtype=np.float64)
         differences = {key: self._differences(trials.rows, *key) for key in self._keys}
         there = np.logical_and.reduce([np.isfinite(each).all(axis=1) for each in differences.values()])
-        spectra = Spectra(coordinates(config.axes, values[there]))
+        spectra = Spectra(coordinates(config.axes, self.values[:done][there]))
         at = config.ends.index(done)
         spans = (0 if at == 0 else config.ends[at - 1]) / config.points, done / config.points
         looks = {
@@ -151,6 +165,12 @@ class Surveyor:
         return np.column_stack([by_policy[two] - by_policy[one] for one, two in pairs])
 
 
+def _row(space: FabricSpace, seed: int, utility: Ratio, number: int, name: str, policy: Policy) -> pd.DataFrame:
+    """Run one policy in one trial, in whatever process; who called tells of it."""
+    with told_of_trials(lambda: None):
+        return FabricTrials(space, seed, utility).rows({name: policy}, Block(0, number, 1))
+
+
 def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
     """Return how good trials are by a metric in bits: a score, or the logarithm of anything else."""
     values = rows[metric.name].where(rows["status"] == "ok").to_numpy(dtype=np.float64)
@@ -162,5 +182,4 @@ def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
 
 def surveyor(config: MapConfig, workers: Pool) -> Surveyor:
     """Return what runs a map's trials on a pool, in the network model that the campaign trained in."""
-    execution = replace(Execution.on(workers), model=config.trained_by.model.build())
-    return Surveyor(config, execution.of_networks(config.space.duration))
+    return Surveyor(config, replace(Execution.on(workers), model=config.trained_by.model.build()))

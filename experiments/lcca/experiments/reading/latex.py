@@ -128,7 +128,8 @@ def table(columns: Sequence[Column], caption: str, label: str, parts: Sequence[s
     body: list[str] = []
     for number, row in enumerate(rows[:MOST_ROWS]):
         if len(set(parts)) > 1 and (number == 0 or parts[number] != parts[number - 1]):
-            body += [*([r"\addlinespace"] if number else []), _heading(parts[number], len(spec))]
+            heading = rf"\multicolumn{{{len(spec)}}}{{l}}{{\emph{{{escaped(parts[number])}}}}} \\"
+            body += [*([r"\addlinespace"] if number else []), heading]
         body.append(row)
     lines = [
         *(r"\begin{table}", r"  \centering", f"  \\caption{{{escaped(caption)}}}", f"  \\label{{tab:{label}}}"),
@@ -139,10 +140,6 @@ def table(columns: Sequence[Column], caption: str, label: str, parts: Sequence[s
         *(r"  \end{tabular}", r"\end{table}"),
     ]
     return PREAMBLE + "\n".join(lines) + "\n"
-
-
-def _heading(words: str, columns: int) -> str:
-    return rf"\multicolumn{{{columns}}}{{l}}{{\emph{{{escaped(words)}}}}} \\"
 
 
 def escaped(text: str) -> str:
@@ -192,7 +189,9 @@ def _policies(run: LoadedRun, label: str) -> str:
         keys = [key for key in ("candidate", "utility") if key == "candidate" or whole[key].nunique() > 1]
         groups = [rows for _, rows in whole.groupby(keys, sort=False, dropna=False)]
         columns = [Column(capital(key), [str(rows[key].iloc[0]) for rows in groups]) for key in keys]
-        columns += [_over_seeds(metric, groups) for metric in metrics]
+        for metric in metrics:
+            found = [t_interval(rows[metric.name] / metric.scale) for rows in groups]
+            columns.append(_column(metric, *zip(*found, strict=True)))
         columns.append(Column("Seeds", [rows["training_seed"].nunique() for rows in groups]))
         return table(columns, "Means over training seeds, with 95 % intervals.", label)
     words = ("id", *(key for key in ("condition", "network", "utility") if key in whole and whole[key].nunique() > 1))
@@ -208,11 +207,6 @@ def _policies(run: LoadedRun, label: str) -> str:
 
 def _rank(best: float, worst: float) -> str:
     return TOO_FEW_TO_RANK if not best else f"{best:.0f}" if best == worst else f"{best:.0f} to {worst:.0f}"
-
-
-def _over_seeds(metric: Metric, groups: Sequence[pd.DataFrame]) -> Column:
-    found = [t_interval(rows[metric.name] / metric.scale) for rows in groups]
-    return _column(metric, *zip(*found, strict=True))
 
 
 def _measured(metric: Metric, rows: pd.DataFrame) -> Column:

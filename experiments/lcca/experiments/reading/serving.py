@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,8 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
 
     def bad(error: Exception) -> tuple[str, int]:
         names = [*request.args.getlist("run"), *(request.view_args or {}).values()]
-        return page("This cannot be read", error=str(error)), 500 if _are_there(root.parent, names) else 404
+        there = all((root.parent / name / layout.MANIFEST).is_file() for name in names)
+        return page("This cannot be read", error=str(error)), 500 if there else 404
 
     pages: dict[str, Callable[..., Any]] = {"/": runs, "/compare": several, "/run/<path:name>": one}
     for rule, view in (pages | {f"/report/<path:name>/{layout.REPORT}": report}).items():
@@ -77,8 +78,3 @@ def application(folder: Path, hosts: list[str] | None = None) -> Flask:
     app.register_error_handler(InputError, bad)
     app.register_error_handler(FileNotFoundError, bad)
     return app
-
-
-def _are_there(folder: Path, names: Iterable[str]) -> bool:
-    """Return whether runs are still there that were read."""
-    return all((folder / name / layout.MANIFEST).is_file() for name in names)

@@ -73,11 +73,10 @@ def agreeing(
         engine.compile(policy)  # or say so before any trial
     topology = str(place.space.topology)
     most = place.whole(trials or IN_BOTH)
+    both = [NetworkTrials(each, place.space, place.seed, place.seeds, place.utility) for each in (engine, ns3)]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
-        return pd.concat(
-            [_of(place, simulator).rows(contenders, block) for simulator in (engine, ns3)], ignore_index=True
-        )
+        return pd.concat([each.rows(contenders, block) for each in both], ignore_index=True)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
         fast, real = halves(found.rows)
@@ -97,10 +96,6 @@ def agreeing(
     options = {"trials": most, "margin_bits": margin_bits}
     config = asked("agree", list(policies), on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, looks=False)
-
-
-def _of(place: NetworkTrials, simulator: Any) -> NetworkTrials:
-    return NetworkTrials(simulator, place.space, place.seed, place.seeds, place.utility)
 
 
 def halves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

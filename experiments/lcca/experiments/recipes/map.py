@@ -1,17 +1,15 @@
-"""A map: where in a space of networks a signal set or a header is better than another one, over training seeds."""
+"""A map: where in a space, or on a fabric, a signal set or a header is better than another one, over training seeds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
 
 from lcca.evaluation.maps.looks import Look
 from lcca.evaluation.maps.regions import words
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor as workers_of
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.experiment import Costs
 from lcca.experiments.maps.config import MapConfig
@@ -21,8 +19,7 @@ from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
 from lcca.experiments.summaries import Json, head
 from lcca.gym_envs.processes.pool import Threads
-
-UNITS = {"us": "µs", "packets/us": "packets/µs", "whole packets": "packets", "packets": "packets"}
+from lcca.inputs.units import TARGETS
 
 DIGITS = 6
 """Of differences of a map, after the point."""
@@ -69,11 +66,11 @@ def costs(config: MapConfig, jobs: int = 1) -> Costs:
 def content(asked: Surveyor, found: Survey) -> Json:
     """Return the content of summary.json."""
     config, utility = asked.config, asked.config.scored_by
-    units = [UNITS.get(config.space.unit_of(name, dict(config.space)) or "", "") for name in config.over]
+    counts = [config.space.unit_of(name, dict(config.space)) for name in config.over]
+    units = [TARGETS[each].name.replace("us", "µs") if each else "" for each in counts]
     trained = [each for own in config.trainings.values() for each in own.values()]
     return head(config) | {
-        "simulator": asked.simulator.name,
-        "topology": str(config.space.topology),
+        **asked.source.origin,
         "utility": utility.name,
         "over": [
             {"name": axis.name, "unit": unit, "logarithmic": axis.logarithmic, "levels": len(axis.levels)}
@@ -109,7 +106,6 @@ def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str,
             "direction": verdict.direction,
         }
 
-    regions: Iterable[Any] = look.regions
     everywhere = look.mixed.stop + look.ground.family.number(frozenset())
     return {
         **dict(zip(("A", "B", "metric"), key, strict=True)),
@@ -120,7 +116,9 @@ def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str,
         "shares": look.shares(look.points),
         "mix_shares": look.shares(look.mixed) if len(look.ground.mix) else None,
         "overall": record(everywhere),
-        "regions": [{"words": words(each, axes, units), "share": share} | record(row) for each, share, row in regions],
+        "regions": [
+            {"words": words(each, axes, units), "share": share} | record(row) for each, share, row in look.regions
+        ],
         "curves": [
             {"parameter": axes[axis].name, "from": low, "to": high} | record(row)
             for axis, low, high, row in look.curves
@@ -136,4 +134,5 @@ def percent_of(metric: str, utility: Utility, bits: float) -> float:
     """Return a difference in per cent: of throughput for a score, else of the metric itself, less being negative."""
     if metric == SCORE.name:
         return utility.percent(bits)
-    return 100 * (math.exp2(bits if NETWORK_TRIALS[metric].better == "more" else -bits) - 1)
+    better = (NETWORK_TRIALS | FABRIC_TRIALS)[metric].better
+    return 100 * (math.exp2(bits if better == "more" else -bits) - 1)

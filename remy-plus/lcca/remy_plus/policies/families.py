@@ -119,17 +119,13 @@ _G = (
 )
 
 
-def _flag(name: str, attribute: str, meaning: str) -> Parameter:
-    return Parameter(name, True, attribute=attribute, meaning=meaning)
-
-
 _BIC = (
     Parameter("beta", 0.8, 0.01, 0.999, attribute="Beta", meaning="factor of the window at a loss"),
     Parameter("max_increment", 16, 1, 1e6, unit="packets", attribute="MaxIncr", meaning="per round, at most"),
     Parameter("low_window", 14, 0, 1e6, unit="packets", attribute="LowWnd", meaning="below it is Reno"),
     Parameter("smooth_part", 5, 1, 1000, unit="rounds", attribute="SmoothPart", meaning="near the last maximum"),
     Parameter("search_coefficient", 4, 1, 255, attribute="BinarySearchCoefficient", meaning="part searched per round"),
-    _flag("fast_convergence", "FastConvergence", "release capacity sooner"),
+    Parameter("fast_convergence", True, attribute="FastConvergence", meaning="release capacity sooner"),
 )
 
 _HTCP = (

@@ -83,6 +83,7 @@ def to_the_slow_spine(ports: pd.DataFrame) -> float:
     return float(offered[up.peer == 20].sum() / offered.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(name for name in APART if "slow" in name))
 def test_on_the_slow_spine_runs_agree_where_it_has_as_many_entropies(name: str) -> None:
     """Hashes give the spine 23.7 % of entropies in the peer's seed 1, and 25.4 % in the engine's seeds on average.

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 from scipy.special import ndtr, ndtri
 
 from lcca.evaluation.estimation.importance.flows import Floats, LognormalSizes
@@ -69,6 +68,8 @@ def fit_sizes(table: FlowSizes, p: float) -> SizeFit:
     Raises:
         ValueError: if p is out of range.
     """
+    from scipy.optimize import least_squares  # a quarter of a second, which every command and process would wait for
+
     if not 0 < p < 1:
         raise ValueError(f"p must be in (0, 1), got {p}")
     sizes, shares = np.array(table.packets), np.array(table.cumulative)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from lcca.remy_plus.fabric.topology import FabricTopology
 
@@ -111,11 +109,13 @@ class _Sum:
 
         They are node, next node and direction of a link, node by node in the order of a search from the switches.
         """
+        from scipy.sparse import csgraph, csr_array  # a quarter of a second, which every command would wait for
+
         root = self.topology.nodes  # a node of its own, one link before the switches
         rows = np.append(self._rows, len(self._searched) + len(switches))
         columns = np.concatenate([self._searched, switches])
         graph = csr_array((np.ones(len(columns)), columns, rows), shape=(root + 1, root + 1))
-        order, before = breadth_first_order(graph, root)
+        order, before = csgraph.breadth_first_order(graph, root)
         distance, place = np.full((2, root + 1), -1)
         place[order] = np.arange(len(order))
         distance[root], new = 0, order[1:]

@@ -79,17 +79,11 @@ def _labels(ax: Axes) -> list[tuple[Text, float, float]]:
     wide = min(whole.width / columns, 2 * min(_middle(own) - whole.x0, whole.x1 - _middle(own)))
     found = [(ax.xaxis.label, ax.xaxis.label.get_window_extent().width, wide)]
     found.append((ax.yaxis.label, ax.yaxis.label.get_window_extent().height, whole.height / rows))
-    titles = [each for each in ax.get_children() if isinstance(each, Text) and each.get_text() in _titles(ax)]
-    return found + [(each, each.get_window_extent().width, _room_of_title(own, whole, columns)) for each in titles]
-
-
-def _titles(ax: Axes) -> set[str]:
-    return {ax.get_title(loc=loc) for loc in ("left", "center", "right")} - {""}
+    room = float(whole.x1 - own.x0 if columns == 1 else min(own.width * 1.1, whole.x1 - own.x0))
+    known = {ax.get_title(loc=loc) for loc in ("left", "center", "right")} - {""}
+    titles = [each for each in ax.get_children() if isinstance(each, Text) and each.get_text() in known]
+    return found + [(each, each.get_window_extent().width, room) for each in titles]
 
 
 def _middle(box: BboxBase) -> float:
     return float(box.x0 + box.x1) / 2
-
-
-def _room_of_title(own: BboxBase, whole: BboxBase, columns: int) -> float:
-    return float(whole.x1 - own.x0 if columns == 1 else min(own.width * 1.1, whole.x1 - own.x0))

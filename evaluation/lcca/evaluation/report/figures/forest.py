@@ -70,7 +70,8 @@ def draw_forest(rows: Sequence[Json], policies: str = LEVEL_TITLES["policy"]) ->
 
 
 def _draw_level(ax: Axes, title: str, rows: Sequence[Json]) -> None:
-    reach = _reach(rows)
+    ends = [abs(x) for row in rows for x in (row["low"], row["high"], row["difference"]) if x is not None]
+    reach = float(1.12 * max([*ends, 2 * rows[0]["margin"]]))
     margins = [row["margin"] for row in rows]
     left = [-margin for margin in margins]
     ax.barh(range(len(rows)), [2 * m for m in margins], 1, left, color=FAINT, alpha=0.45, linewidth=0)
@@ -98,11 +99,6 @@ def _draw_row(ax: Axes, y: int, row: Json, reach: float) -> None:
     if row["low"] is not None and row["high"] is not None:  # over the marker, and higher than it
         ends = [row["low"], row["high"]]
         ax.plot(ends, [y, y], color=INK, linewidth=1.1, marker="|", markersize=letters(9.5), markeredgewidth=1.1)
-
-
-def _reach(rows: Sequence[Json]) -> float:
-    ends = [abs(x) for row in rows for x in (row["low"], row["high"], row["difference"]) if x is not None]
-    return float(1.12 * max([*ends, 2 * rows[0]["margin"]]))
 
 
 def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:

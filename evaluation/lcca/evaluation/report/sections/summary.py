@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,7 +112,7 @@ def _means(tables: RunTables) -> Iterator[Part]:
     trials, metrics = _trials(tables), _metrics(tables)
     metrics = [each for each in metrics if each.name in trials and trials[each.name].notna().any()]
     if metrics:
-        base = dict.fromkeys(_called(tables, each, "A") for each in tables.leading_comparisons)
+        base = dict.fromkeys(_name(tables, each["A"], each["utility"]) for each in tables.leading_comparisons)
         yield _table(tables, trials, metrics, next(iter(base)) if len(base) == 1 else "")
     if values := [(each["id"], each["parameters"]) for each in tables.policies if each.get("parameters")]:
         names = list(dict.fromkeys(name for _, own in values for name in own))
@@ -139,10 +139,6 @@ def _trials(tables: RunTables) -> pd.DataFrame:
 
 def _name(tables: RunTables, name: str, utility: str) -> str:
     return f"{name} (utility {utility})" if len(tables.utilities) > 1 and tables.has_trainings else name
-
-
-def _called(tables: RunTables, comparison: Mapping[str, Any], side: str) -> str:
-    return _name(tables, comparison[side], comparison["utility"])
 
 
 def _metrics(tables: RunTables) -> Sequence[Metric]:

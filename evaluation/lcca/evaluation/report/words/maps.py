@@ -7,9 +7,11 @@ from typing import Any
 
 from lcca.evaluation.report.words.statements import listed, percent, signs
 from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS
 
 Json = Mapping[str, Any]
+
+METRICS = NETWORK_TRIALS | FABRIC_TRIALS
 
 LEAST = 0.005
 """Share that is told."""
@@ -22,7 +24,7 @@ def worth_in_words(each: Json) -> str:
 
 def name(each: Json) -> str:
     """Return what a map is about."""
-    return f"{each['B']} against {each['A']}, {NETWORK_TRIALS[each['metric']].label}"
+    return f"{each['B']} against {each['A']}, {METRICS[each['metric']].label}"
 
 
 def shares(found: Mapping[str, float]) -> str:
@@ -41,7 +43,8 @@ def region_table(each: Json, summary: Json) -> Table:
     rows = [(row["words"], f"{row['share']:.0%}", change(row), row["verdict"]) for row in each["regions"]]
     if len(rows) > 1:
         rows.append(("whole space", "100%", change(each["overall"]), each["overall"]["verdict"]))
-    unit = "throughput at equal delay" if each["metric"] == "score_bits" else NETWORK_TRIALS[each["metric"]].label
+    of_score = "slowdown" if "scenario" in summary else "throughput at equal delay"
+    unit = of_score if each["metric"] == "score_bits" else METRICS[each["metric"]].label
     head = ("where", "share", f"difference, % of {unit}", "verdict")
     return Table(f"{name(each)}, utility {summary['utility']}", head, rows, left=("where", "verdict"))
 
