@@ -196,7 +196,7 @@ def test_a_lost_node_changes_no_tuning_and_no_study(
     name: str, cluster: Cluster, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are run whole on two nodes, and with one that is lost while candidates or contenders meet."""
-    monkeypatch.chdir(conformance.written(tmp_path, KINDS[name]))
+    monkeypatch.chdir(KINDS[name].write(tmp_path))
     command, begun = KINDS[name].command, "claims/*" if name == "tune" else "trials/*.parquet"
     assert lcca(*command, "--out", "alone", "--jobs", 1).status == 0
     for run, lost in (("whole", False), ("broken", True)):

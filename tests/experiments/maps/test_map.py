@@ -27,10 +27,7 @@ SIDE = {"rtt": 10, "queue": 12}
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in KINDS["map"].files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return KINDS["map"].write(tmp_path)
 
 
 def config(run: Path, **changed: object) -> MapConfig:

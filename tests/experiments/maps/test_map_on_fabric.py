@@ -26,10 +26,7 @@ LOADS = {"min": 0.1, "max": 0.9, "step": 0.1}
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in KINDS["map-fabric"].files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return KINDS["map-fabric"].write(tmp_path)
 
 
 def asked(run: Path, jobs: int = 1, **changed: object) -> Surveyor:

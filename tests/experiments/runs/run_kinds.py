@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 POLICY = '{"format": 1, "kind": "fixed-window", "parameters": {"window": 9}}'
 OTHER = POLICY.replace("9", "3")
@@ -216,6 +217,13 @@ class RunKind:
     refused: Refused
     needs: tuple[str, ...] = ()
     named: str = ""
+
+    def write(self, folder: Path) -> Path:
+        """Write the files into a folder and return it."""
+        for name, text in self.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
+        return folder
 
 
 NOT_A_SPACE = ("--set", "loss=2"), "loss"

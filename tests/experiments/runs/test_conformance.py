@@ -82,15 +82,8 @@ def results(run: Path) -> dict[str, bytes]:
     return {str(name): file.read_bytes() for name, file in names.items() if not UNLIKE.intersection(name.parts)}
 
 
-def written(folder: Path, kind: RunKind) -> Path:
-    for name, text in kind.files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
 QUICK = ("compare", "evaluate-fabric", "stress", "estimate", "tune", "study", "map", "sweep")
-"""Kinds of runs that `make test` goes through, one of each recipe; `make test-slow` goes through the others."""
+"""Kinds of runs that `make test` goes through; `make test-slow` goes through the others."""
 
 
 @pytest.fixture(
@@ -101,7 +94,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     kind = KINDS[request.param]
     if missing := [name for name in kind.needs if find_spec(name) is None]:
         pytest.skip(f"{missing[0]} is not installed")
-    folder, count, flush = written(tmp_path_factory.mktemp("whole"), kind), [0], os.fsync
+    folder, count, flush = kind.write(tmp_path_factory.mktemp("whole")), [0], os.fsync
 
     def counted(descriptor: int) -> None:
         count[0] += 1
@@ -155,6 +148,12 @@ def test_a_killed_run_goes_on_to_the_same_bytes(whole: Whole, run: Path) -> None
     assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
 
 
+@pytest.mark.slow
+def test_the_number_of_jobs_changes_no_byte(whole: Whole, run: Path) -> None:
+    assert main(whole.command(run, "--jobs", 2)) == 0
+    assert results(run) == results(whole.run)
+
+
 def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
     if whole.kind.command[0] == "sweep":
         pytest.skip("tests/experiments/testing/test_executors.py asks it of campaigns")
@@ -176,7 +175,7 @@ def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monke
     kind = KINDS[name]
     if missing := [each for each in kind.needs if find_spec(each) is None]:
         pytest.skip(f"{missing[0]} is not installed")
-    monkeypatch.chdir(written(tmp_path, kind))
+    monkeypatch.chdir(kind.write(tmp_path))
     found = lcca(*kind.command, "--plan", "--json").json()
     costs = [found, *found.get("contenders", {}).values()]
     ends = [end for each in costs for end in each.get("costs", ())]
@@ -292,7 +291,7 @@ REFUSED = [(name, asked, words) for name, kind in KINDS.items() for asked, words
 def test_what_cannot_be_is_refused(
     name: str, asked: str | tuple[str, ...], words: str, lcca: RunCommand, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.chdir(written(tmp_path, KINDS[name]))
+    monkeypatch.chdir(KINDS[name].write(tmp_path))
     options = ("--set", asked) if isinstance(asked, str) else asked
     answer = lcca(*KINDS[name].command, "--out", "run", *options)
     assert answer.status == 2 and is_one_line(answer, words)
