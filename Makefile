@@ -13,6 +13,8 @@ FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus
 # ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
 NS3 ?= $(VENV)/.ns3
 
+SANITIZE ?= ON
+
 # Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,runs,dna,tune` leaves it out and its tests skip.
 EXTRAS ?= dev,runs,dna,drl,pettingzoo,tune,completion,serve
 
@@ -78,12 +80,13 @@ test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install li
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/cpp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/cpp --output-on-failure
 
-sanitize: $(VENV)/.dev  ## 1,000 random trials of each engine under the address and undefined-behaviour sanitizers (GCC)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/sanitize -G Ninja -DLCCA_SANITIZE=ON -DSKBUILD=2 -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+sanitize: $(VENV)/.dev  ## 1,000 random trials of each engine under the address and undefined-behaviour sanitizers (GCC), or SANITIZE=thread
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/sanitize-$(SANITIZE) -G Ninja -DLCCA_SANITIZE=$(SANITIZE) -DSKBUILD=2 -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
 		-Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
-	@LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-		UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python tests/evaluation/scenarios/random_trials.py --core build/sanitize/_core.*.so $(ARGS)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize-$(SANITIZE)
+	@LD_PRELOAD="$$($${CXX:-g++} -print-file-name=$(if $(filter thread,$(SANITIZE)),libtsan,libasan).so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+		$(BIN)/python tests/evaluation/scenarios/random_trials.py --core build/sanitize-$(SANITIZE)/_core.*.so $(ARGS)
 
 lint: $(VENV)/.dev types layers  ## ruff, clang-format, types and layers
 	@$(BIN)/ruff check .

@@ -2,11 +2,14 @@
 
     python benchmarks/fabric.py [--duration-us 5000] [--repeats 3] [--json]
     python benchmarks/fabric.py --scale --transports hpcc --duration-us 100
+    python benchmarks/fabric.py --threads 2 --duration-us 2000 --repeats 9
 
 Each scenario, named by its file below configs/, is cut to the given time; packets that are delivered until then count.
 The clock runs for one trial with its routing, on one thread; flows are drawn before. The best of the repeats counts,
 since noise only ever slows down. With `--scale` it is fat trees of 16 to 8,192 hosts, WebSearch at 30 % of ToR
 uplinks, each in turn; every flow that starts within the time is played to its end, and set-up counts apart.
+With `--threads` the first scenario runs by one thread and by so many, in turn: wall and CPU seconds of the best of
+each, with the same bits; and what packets let 2, 16 and 64 threads gain, as if all cost the same and barriers nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +18,16 @@ import argparse
 import json
 import resource
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.scenario import read_scenario
+from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import FabricEngine
 
 SCENARIOS = Path(__file__).parents[1] / "configs"
@@ -73,6 +79,48 @@ def growth(engine: FabricEngine, k: int, duration_us: float) -> dict[str, Any]:
     }
 
 
+def balance(packets: NDArray[np.int64], threads: int) -> float:
+    """Return how many threads' worth of packets are gone through at once where each has nodes of its own.
+
+    Args:
+        packets: (windows, nodes).
+        threads: that share the nodes: those with the most packets in all first, each to the thread with the fewest.
+    """
+    shares = np.zeros((threads, len(packets)), dtype=np.int64)
+    for node in np.argsort(-packets.sum(axis=0), kind="stable"):
+        shares[shares.sum(axis=1).argmin()] += packets[:, node]
+    return float(packets.sum() / shares.max(axis=0).sum())
+
+
+def shared(engine: FabricEngine, name: str, duration_us: float, repeats: int, threads: int) -> dict[str, Any]:
+    """Return a row for one trial by one thread and by several."""
+    scenario = read_scenario(SCENARIOS / f"{name}.yaml", [f"duration_us={duration_us}"])
+    flows, horizon = scenario.flows(1), duration_us * 1e3
+    wall: dict[int, list[float]] = {1: [], threads: []}
+    cpu: dict[int, list[float]] = {1: [], threads: []}
+    bits = set()
+    for _ in range(repeats):
+        for count in wall:
+            began = time.perf_counter(), time.process_time()
+            record = engine.run(scenario.fabric, flows, horizon_ns=horizon, threads=count)
+            wall[count].append(time.perf_counter() - began[0])
+            cpu[count].append(time.process_time() - began[1])
+            bits.add(b"".join(np.asarray(each).tobytes() for each in record.values()))
+    assert len(bits) == 1, "threads change bits"
+    _core.run_fabric = partial(_core.run_fabric, keep_rounds=True)
+    packets = engine.run(scenario.fabric, flows, horizon_ns=horizon)["round_packets"].astype(np.int64)
+    return {
+        "scenario": name,
+        "transport": engine.transport,
+        "windows": len(packets),
+        "packets_of_a_window": round(packets.sum() / len(packets)),
+        **{f"wall_s_{count}": round(min(each), 3) for count, each in wall.items()},
+        **{f"cpu_s_{count}": round(min(each), 3) for count, each in cpu.items()},
+        "times_as_fast": round(min(wall[1]) / min(wall[threads]), 2),
+        **{f"most_by_packets_{count}": round(balance(packets, count), 1) for count in (2, 16, 64)},
+    }
+
+
 def main() -> None:
     """Print a row for each scenario and transport."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -82,7 +130,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--scale", action="store_true", help="fat trees of 16 to 8,192 hosts")
+    parser.add_argument("--threads", type=int, default=1, help="that share a trial of the first scenario")
     options = parser.parse_args()
+    if options.threads > 1:
+        given = (options.scenarios[0], options.duration_us, options.repeats, options.threads)
+        print(
+            pd.DataFrame([shared(FabricEngine(each), *given) for each in options.transports]).T.to_string(header=False)
+        )
+        return
     rows = [
         growth(FabricEngine(transport), k, options.duration_us)
         for k in (SIZES if options.scale else ())

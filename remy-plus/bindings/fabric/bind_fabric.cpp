@@ -175,15 +175,16 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const std::vector<int>& priority, const std::vector<int>& round, const std::vector<int>& after,
              const std::vector<double>& off_ns, const nb::object& control, std::size_t sketch_buckets,
              std::size_t sketch_counters, double sketch_ostracism, std::uint64_t sketch_one_in, const Changes& changes,
-             double convergence_ns, const std::vector<int>& silent) {
+             double convergence_ns, const std::vector<int>& silent, unsigned threads, std::uint64_t least_packets,
+             bool keep_rounds) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   Settings given = settings_from(settings, marker, marker_parameters);
   given.silent = silent;
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(
-      wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns), given,
-      [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); },
-      events_from(changes, convergence_ns));
+  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
+                        given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); },
+                        events_from(changes, convergence_ns), {threads, least_packets});
+  if (keep_rounds) simulation.keep_rounds();
   if (sketch_one_in > 0)
     simulation.count_flows(samples_of(wiring, sketch_one_in, given.seed));
   else if (sketch_buckets > 0 || sketch_counters > 0)
@@ -299,6 +300,7 @@ void bind_fabric(nb::module_& m) {
         "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
         "sketch_one_in"_a = 0, "changes"_a = Changes{}, "convergence_ns"_a = 0.0, "silent"_a = std::vector<int>{},
+        "threads"_a = 1, "least_packets"_a = Threads().least_packets, "keep_rounds"_a = false,
         "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "srpt"_a = false,
         "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "

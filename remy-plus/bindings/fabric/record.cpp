@@ -117,7 +117,7 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
 
 // (rules,) and (look-ups,), (look-ups, places of signals)
 void add_look_ups(nb::dict& out, const Transport& transport) {
-  if (const RuleHits* hits = transport.rule_hits())
+  if (const auto hits = transport.rule_hits())
     out["rule_hits"] = to_numpy(std::vector<std::int64_t>(hits->begin(), hits->end()));
   if (const LookUps* kept = transport.look_ups()) {
     out["look_up_rule"] = to_numpy(std::vector<std::int64_t>(kept->rule.begin(), kept->rule.end()));
@@ -194,6 +194,10 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   add_fullest(out, run.fullest());
   add_samples(out, run.samples(), watch);
   add_look_ups(out, run.transport());
+  if (const auto& kept = run.round_packets(); !kept.empty()) {
+    const auto nodes = static_cast<std::size_t>(wiring.nodes());
+    out["round_packets"] = to_numpy(std::vector<std::uint32_t>(kept), {kept.size() / nodes, nodes});
+  }
   out["retransmitted_packets"] = run.retransmitted();
   out["timeouts"] = run.counts().timeouts;
   out["nacks"] = run.counts().nacks;

@@ -6,9 +6,22 @@
 
 namespace remy_plus {
 
-ThreadPool::ThreadPool(unsigned size) {
+namespace {
+
+// Between two looks: a neighbour on the same core goes on.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(unsigned size, std::chrono::microseconds patience) : patience_(patience) {
   try {
-    for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this] { serve(); });
+    for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this, i] { serve(i); });
   } catch (const std::system_error&) {  // fewer do as well
   }
 }
@@ -27,50 +40,58 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
     for (std::size_t i = 0; i < count; ++i) work(i);
     return;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    work_ = &work;
-    count_ = count;
-    block_ = std::max<std::size_t>(1, count / (8 * (threads_.size() + 1)));
-    next_ = 0;
-    ++round_;
-  }
-  begun_.notify_all();
-  take_blocks();
   std::unique_lock lock(mutex_);
+  work_ = &work;
+  count_ = count;
+  block_ = std::max<std::size_t>(1, count / (8 * (threads_.size() + 1)));
+  begun_blocks_.assign((count + block_ - 1) / block_, 0);
+  ++round_;
+  begun_.notify_all();
+  take_blocks(0, lock);
+  lock.unlock();
+  look_for([this] { return busy_ == 0; });
+  lock.lock();
   ended_.wait(lock, [this] { return busy_ == 0; });
   work_ = nullptr;
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
 }
 
-void ThreadPool::serve() {
+void ThreadPool::serve(std::size_t thread) {
   std::size_t seen = 0;
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      begun_.wait(lock, [&] { return closing_ || round_ != seen; });
-      if (closing_) return;
-      seen = round_;
-    }
-    take_blocks();
+    const auto called = [&] { return closing_ || round_ != seen; };
+    look_for(called);
+    std::unique_lock lock(mutex_);
+    begun_.wait(lock, called);
+    if (closing_) return;
+    seen = round_;
+    take_blocks(thread, lock);
   }
 }
 
-void ThreadPool::take_blocks() {
-  std::unique_lock lock(mutex_);
+// Without giving the core away: where others want it, it would come back milliseconds and many rounds later.
+template <class Ready>
+void ThreadPool::look_for(const Ready& ready) const {
+  if (patience_ == patience_.zero()) return;
+  const auto end = std::chrono::steady_clock::now() + patience_;
+  while (!ready() && std::chrono::steady_clock::now() < end) pause();
+}
+
+void ThreadPool::take_blocks(std::size_t thread, std::unique_lock<std::mutex>& lock) {
   ++busy_;
-  while (work_ && next_ < count_) {
-    const std::size_t begin = next_, end = std::min(count_, begin + block_);
-    next_ = end;
+  const std::size_t blocks = begun_blocks_.size();
+  for (std::size_t i = 0; i < blocks && work_; ++i) {
+    const std::size_t own = (thread * blocks / (threads_.size() + 1) + i) % blocks;
+    if (std::exchange(begun_blocks_[own], 1)) continue;
     const auto& work = *work_;
     lock.unlock();
     try {
-      for (std::size_t i = begin; i < end; ++i) work(i);
+      for (std::size_t k = own * block_; k < std::min(count_, (own + 1) * block_); ++k) work(k);
       lock.lock();
     } catch (...) {
       lock.lock();
       failure_ = std::current_exception();
-      next_ = count_;
+      std::ranges::fill(begun_blocks_, std::uint8_t{1});
     }
   }
   if (--busy_ == 0) ended_.notify_all();

@@ -12,8 +12,9 @@ double microseconds(Time time) { return static_cast<double>(time) / microsecond;
 
 }  // namespace
 
-Headers::Headers(Stampings stampings, std::uint64_t seed)
+Headers::Headers(Stampings stampings, std::uint64_t seed, std::size_t parts)
     : stampings_(std::move(stampings)), seed_(seed), reflectors_(stampings_.own.size()) {
+  pool_.divide(parts);
   for (const Stamping* each : stampings_.all) width_ = std::max(width_, each->words);
   for (std::size_t flow = 0; flow < stampings_.own.size(); ++flow) {
     const Stamping* own = stampings_.of(flow);
@@ -33,16 +34,19 @@ void Headers::change(std::size_t index, double gbps) {
   }
 }
 
-std::uint64_t Headers::depart(std::uint32_t flow, std::uint32_t packet, Time now, const Told& told) {
-  const std::uint64_t number = pool_.take();
+std::uint64_t Headers::depart(std::size_t part, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told) {
+  const std::uint64_t number = pool_.take(part);
+  Header& header = pool_[number];
   const Stamping& own = *stampings_.of(flow);
-  words_.resize(pool_.size() * width_);
-  pool_[number] = {departure(own, draws(flow, packet), words(number)), now, false};
-  Told& said = pool_[number].carried.told = told;
+  if (!header.words) header.words = std::make_unique<std::uint64_t[]>(width_);
+  header.carried = departure(own, draws(flow, packet), header.words.get());
+  header.sent_at = now;
+  header.marked = false;
+  Told& said = header.carried.told = told;
   if (own.left >= 0) {  // no hop knows it better than the field says
     const StampedField& field = own.fields[static_cast<std::size_t>(own.left)];
     const std::uint64_t code = field.coding.encode(told.bytes_left * field.times / field.by);
-    words(number)[own.left] = code;
+    header.words[static_cast<std::size_t>(own.left)] = code;
     said.bytes_left = field.coding.decode(code) * field.by / field.times;
   }
   return number;
@@ -55,7 +59,7 @@ std::uint16_t Headers::returned(const Packet& ack) {
 }
 
 const Seen& Headers::read(const Packet& ack) {
-  return readers_[ack.flow].read(ack.flow, pool_[ack.extra].carried, words(ack.extra));
+  return readers_[ack.flow].read(ack.flow, pool_[ack.extra].carried, words(ack));
 }
 
 std::uint16_t Headers::grown(const Packet& packet, const Port& port) const {
@@ -67,7 +71,7 @@ void Headers::join(const Packet& packet, const Port& port, std::size_t index) {
   for (Hop& hop : std::span(hops_).subspan(index * count, count)) {
     Carried* own = carried(packet, port, hop);
     hop.enqueue(moment(packet, 0, port, hop.stamping()), draws(packet.flow, packet.number), own,
-                own ? words(packet.extra) : nullptr);
+                own ? words(packet) : nullptr);
   }
 }
 
@@ -76,7 +80,7 @@ void Headers::leave(const Packet& packet, Time start, const Port& port, std::siz
   for (Hop& hop : std::span(hops_).subspan(index * count, count)) {
     Carried* own = carried(packet, port, hop);
     hop.dequeue(moment(packet, start, port, hop.stamping()), draws(packet.flow, packet.number), own,
-                own ? words(packet.extra) : nullptr);
+                own ? words(packet) : nullptr);
   }
 }
 

@@ -5,8 +5,6 @@
 
 namespace remy_plus::fabric {
 
-Time Simulation::earliest() const { return *std::min_element(next_.begin(), next_.end()); }
-
 void Simulation::sample(const Watch& watch, Time now) {
   samples_.times.push_back(now);
   for (const std::uint32_t number : watch.flows) {
@@ -53,10 +51,11 @@ bool Simulation::more_begin(Time now) const {
 }
 
 // Where links fail, packets may be sent and lost again and again.
-bool Simulation::stuck(Time now) const {
+bool Simulation::stuck(Time now) {
   if (settings_.give_up_after == 0 || now - progress_ <= settings_.give_up_after) return false;
   if (failures_) return failures_->next() == never && !more_begin(now);
-  return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
+  settle();
+  return std::all_of(wires_.begin(), wires_.end(), [](const auto& wire) { return wire.empty(); }) &&
          std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
          std::visit(
              [](const auto& hosts) {
@@ -100,7 +99,7 @@ void Simulation::time_round_trips() {
     for (int hop = 0; hop < ways.ack_hops; ++hop) sum += ports_[ways.acks[hop]].delay;
     trips_.propagation.push_back(sum);
   }
-  hosting_->trips = &trips_;
+  for (const auto& part : parts_) part->hosting->trips = &trips_;
 }
 
 void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
@@ -130,22 +129,29 @@ QueueTimes Simulation::fullest() const {
   return found == ports_.end() ? QueueTimes() : found->counts.queue_times;
 }
 
-template <class Those>
-void Simulation::run_nodes(std::vector<Those>& nodes, int first, Time begin, Time end) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const int node = first + static_cast<int>(i);
+void Simulation::run_part(Part& part, Time begin, Time end) {
+  part.tally.packets = 0;
+  const auto run = [&](int node, const auto& run_node) {
     Time& next = next_[static_cast<std::size_t>(node)];
-    if (next >= end) continue;
-    if constexpr (Those::is_host)
-      next = run_host(nodes[i], node, end);
-    else
-      next = run_switch(nodes[i], node, begin, end);
-  }
-}
-
-void Simulation::run_nodes(Time begin, Time end) {
-  std::visit([&](auto& hosts) { run_nodes(hosts, 0, begin, end); }, hosts_);
-  std::visit([&](auto& switches) { run_nodes(switches, wiring_.hosts(), begin, end); }, switches_);
+    const std::uint64_t before = part.tally.packets;
+    if (next < end) next = run_node();
+    if (!node_packets_.empty())
+      node_packets_[static_cast<std::size_t>(node)] = static_cast<std::uint32_t>(part.tally.packets - before);
+  };
+  std::visit(
+      [&](auto& hosts) {
+        for (const int node : part.hosts)
+          run(node, [&] { return run_host(part, hosts[static_cast<std::size_t>(node)], node, end); });
+      },
+      hosts_);
+  std::visit(
+      [&](auto& switches) {
+        for (const int node : part.switches)
+          run(node, [&] {
+            return run_switch(part, switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+          });
+      },
+      switches_);
 }
 
 void Simulation::begin_rounds() {
@@ -155,29 +161,29 @@ void Simulation::begin_rounds() {
     flow.start = start;
     ++unfinished_;
     std::visit([&](auto& hosts) { hosts[flow.src].starts().add_late(number); }, hosts_);
-    next_[flow.src] = std::min(next_[flow.src], start);
+    wake(static_cast<int>(flow.src), start);
   });
 }
 
-Time Simulation::gather(int node, Time begin, Time end) {
-  keys_.clear();
+Time Simulation::gather(std::vector<std::uint64_t>& keys, int node, Time begin, Time end) const {
+  keys.clear();
   Time later = never;
   const int first = wiring_.first(node), last = wiring_.first(node + 1);
   int busy = 0;
   for (int i = first; i < last; ++i) {
-    const Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(i)];
-    const std::size_t before = keys_.size(), size = wire.size();
+    const Ring<Packet>& wire = wires_[static_cast<std::size_t>(i)];
+    const std::size_t before = keys.size(), size = wire.size();
     for (std::size_t k = 0; k < size; ++k) {
       const Time time = wire[k].time;
       if (time >= end) {
         later = std::min(later, time);
         break;
       }
-      keys_.push_back(static_cast<std::uint64_t>(time - begin) << port_bits | static_cast<std::uint64_t>(i - first));
+      keys.push_back(static_cast<std::uint64_t>(time - begin) << port_bits | static_cast<std::uint64_t>(i - first));
     }
-    busy += keys_.size() > before;
+    busy += keys.size() > before;
   }
-  if (busy > 1) std::sort(keys_.begin(), keys_.end());
+  if (busy > 1) std::sort(keys.begin(), keys.end());
   return later;
 }
 
@@ -198,12 +204,13 @@ int Simulation::emptiest(AnySwitch& at, const Packet& packet, int node) const {
 }
 
 template <class AnySwitch>
-Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
-  const Time later = gather(node, begin, end);
+Time Simulation::run_switch(Part& part, AnySwitch& at, int node, Time begin, Time end) {
+  const Time later = gather(part.keys, node, begin, end);
+  part.tally.packets += part.keys.size();
   const int first = wiring_.first(node);
-  for (const std::uint64_t key : keys_) {
+  for (const std::uint64_t key : part.keys) {
     const int in = first + static_cast<int>(key & ((1u << port_bits) - 1));
-    Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
+    Ring<Packet>& wire = wires_[static_cast<std::size_t>(in)];
     const Packet packet = wire.front();
     wire.pop();
     if (is_pfc(packet)) {
@@ -214,20 +221,20 @@ Time Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
     if (out >= 0) [[likely]]
       at.receive(packet, in, out);
     else
-      lose(packet, in, node);
+      lose(part, packet, in, node);
   }
   return std::min(later, at.finish(end));
 }
 
 // Hosts have few ports: which is next is looked up again for every packet.
 template <class AnyHost>
-Time Simulation::run_host(AnyHost& at, int node, Time end) {
+Time Simulation::run_host(Part& part, AnyHost& at, int node, Time end) {
   const int first = wiring_.first(node), last = wiring_.first(node + 1);
   for (;;) {
     Time arrival = never;
     int in = first;
     for (int i = first; i < last; ++i) {
-      const Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(i)];
+      const Ring<Packet>& wire = wires_[static_cast<std::size_t>(i)];
       if (!wire.empty() && wire.front().time < arrival) {
         arrival = wire.front().time;
         in = i;
@@ -235,8 +242,9 @@ Time Simulation::run_host(AnyHost& at, int node, Time end) {
     }
     const Time own = at.next();
     if (std::min(arrival, own) >= end) return std::min(arrival, own);
+    ++part.tally.packets;
     if (arrival <= own) {
-      Ring<Packet>& wire = *incoming_[static_cast<std::size_t>(in)];
+      Ring<Packet>& wire = wires_[static_cast<std::size_t>(in)];
       const Packet packet = wire.front();
       wire.pop();
       at.receive(packet, in);

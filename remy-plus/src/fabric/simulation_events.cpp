@@ -4,6 +4,7 @@
 namespace remy_plus::fabric {
 
 void Simulation::change_links(Time now) {
+  settle();
   while (failures_->next_change() == now) {
     const Change change = failures_->change();
     failures_->make();
@@ -31,7 +32,7 @@ void Simulation::fail(int port, Time now) {
   }
   const auto number = static_cast<std::size_t>(node - wiring_.hosts());
   count_lost(port, port, std::visit([&](auto& switches) { return switches[number].fail(port, now); }, switches_));
-  next_[static_cast<std::size_t>(node)] = std::min(next_[static_cast<std::size_t>(node)], now);
+  wake(node, now);
 }
 
 void Simulation::repair(int port, Time now) {
@@ -40,7 +41,7 @@ void Simulation::repair(int port, Time now) {
     std::visit([&](auto& hosts) { hosts[static_cast<std::size_t>(node)].nic(port).repair(now); }, hosts_);
   else
     ports_[static_cast<std::size_t>(port)].free_at = now;
-  next_[static_cast<std::size_t>(node)] = std::min(next_[static_cast<std::size_t>(node)], now);
+  wake(node, now);
 }
 
 // A frame that is being sent goes on at the rate that it began with.
@@ -52,19 +53,19 @@ void Simulation::set_speed(int number, double gbps) {
 }
 
 void Simulation::clear_wire(int number) {
-  Ring<Packet>& wire = ports_[static_cast<std::size_t>(number)].wire;
+  Ring<Packet>& wire = wires_[ports_[static_cast<std::size_t>(number)].peer_port];
   std::uint64_t lost = 0;
   for (; !wire.empty(); wire.pop()) {
     const Packet& packet = wire.front();
     if (is_pfc(packet)) continue;
-    around_->discard(packet);
+    parts_.front()->around->discard(packet);
     lost += is_data(packet);
   }
   count_lost(number, number, lost);
 }
 
-void Simulation::lose(const Packet& packet, int in, int node) {
-  around_->discard(packet);
+void Simulation::lose(const Part& part, const Packet& packet, int in, int node) {
+  part.around->discard(packet);
   if (!is_data(packet)) return;
   const int out = way(packet, node);
   count_lost(out < 0 ? in : out, out, 1);

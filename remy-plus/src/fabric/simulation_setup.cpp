@@ -27,8 +27,8 @@ void require_flow(const FlowStart& flow, std::size_t number, int hosts, int prio
 }  // namespace
 
 Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-                       const MakeTransport& transport, const Events& events)
-    : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never) {
+                       const MakeTransport& transport, const Events& events, const Threads& threads)
+    : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never), threads_(threads) {
   require_possible(settings);
   make_ports();
   if (!events.changes.empty()) {
@@ -90,7 +90,11 @@ void Simulation::make_ports() {
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
   }
-  for (const Port& port : ports_) incoming_.push_back(&ports_[port.peer_port].wire);
+  wires_.resize(ports_.size());
+  for (Port& port : ports_) {
+    port.onto = &wires_[port.peer_port];
+    port.wakes = &next_[port.peer];
+  }
   for (const int node : settings_.silent) {
     if (node < wiring_.hosts() || node >= wiring_.nodes()) throw std::invalid_argument("silent: must be switches");
     for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i)
@@ -223,20 +227,22 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
 }
 
 void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
-  const std::vector<const Transport*> parts = transport_->parts();
+  divide();
+  const std::vector<const Transport*> kinds = transport_->parts();
   const auto any = [&](Telemetry what) {
-    return std::any_of(parts.begin(), parts.end(), [&](const auto* each) { return each->telemetry() == what; });
+    return std::any_of(kinds.begin(), kinds.end(), [&](const auto* each) { return each->telemetry() == what; });
   };
   if (any(Telemetry::fair_rate)) make_fair_rates();
   if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
   if (selective) sprayed_.resize(flows.size());
-  around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack),
-                                                        parts.size() > 1, headers_.get(), next_,
-                                                        selective ? &reports_ : nullptr, wiring_.hosts()});
-  hosting_ = std::make_unique<Hosting>(Hosting{flows_, first_ports_, *transport_, retransmitted_, unfinished_,
-                                               rounds_.get(), progress_, nullptr, counts_, base_rtt_, sprayed_,
-                                               dynamic_cast<Uet*>(transport_.get()), transport_->hears_answers()});
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,
+                                           headers_.get(), selective ? &reports_ : nullptr, wiring_.hosts(), i});
+    parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, rounds_ != nullptr, nullptr,
+                                       base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get()),
+                                       transport_->hears_answers()});
+  }
   fill_hosts(flows);
   fill_switches();
 }
@@ -246,13 +252,14 @@ void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {
   std::visit(
       [&](auto& hosts) {
         for (int node = 0; node < wiring_.hosts(); ++node)
-          hosts.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
+          hosts.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *part_of(node).around,
+                             *part_of(node).hosting);
         for (std::uint32_t i = 0; i < flows_.size(); ++i) {
           if (i > 0 && flows[i].start < flows[i - 1].start)
             throw std::invalid_argument("flows must rise by their starts");
           if (flows[i].after < 0) hosts[flows_[i].src].starts().add(i);
         }
-        for (std::size_t host = 0; host < hosts.size(); ++host) next_[host] = hosts[host].next();
+        for (int host = 0; host < wiring_.hosts(); ++host) wake(host, hosts[static_cast<std::size_t>(host)].next());
       },
       hosts_);
 }
@@ -262,7 +269,7 @@ void Simulation::fill_switches() {
   std::visit(
       [&](auto& switches) {
         for (int node = wiring_.hosts(); node < wiring_.nodes(); ++node)
-          switches.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
+          switches.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *part_of(node).around);
       },
       switches_);
 }
@@ -281,7 +288,7 @@ void Simulation::make_headers() {
   Stampings stampings;
   for (std::uint32_t i = 0; i < flows_.size(); ++i) stampings.add(transport_->of(i).header());
   if (stampings.all.empty()) return;  // nobody has the transport
-  headers_ = std::make_unique<Headers>(std::move(stampings), settings_.seed);
+  headers_ = std::make_unique<Headers>(std::move(stampings), settings_.seed, parts_.size());
   for (const Port& port : ports_) headers_->add(port.speed->gbps(), static_cast<double>(base_rtt_) / microsecond);
 }
 

@@ -1,17 +1,20 @@
 """Random trials of both engines, one a case, that break no rule that holds for every network and every fabric.
 
 `make sanitize` runs 1,000 of each on engines that the sanitizers watch. A fault ends it with their report; the last
-line names the case, which runs alone with ``make sanitize ARGS="--engine fabrics --first CASE --cases 1"``.
+line names the case, which runs alone with ``make sanitize ARGS="--engine fabrics --first CASE --cases 1"``. With
+``make sanitize SANITIZE=thread ARGS="--engine fabrics --threads 3"`` threads share every trial, watched for races.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +26,7 @@ if __name__ == "__main__":  # before anything imports the other one
     _parser.add_argument("--core", type=Path, required=True, help="the compiled module")
     _parser.add_argument("--cases", type=int, default=1000, help="of each engine that run")
     _parser.add_argument("--first", type=int, default=0)
+    _parser.add_argument("--threads", type=int, default=1, help="that share a trial of a fabric")
     _parser.add_argument("--engine", choices=("networks", "fabrics"), action="append")
     OPTIONS = _parser.parse_args()
     _spec = importlib.util.spec_from_file_location("lcca.remy_plus._core", OPTIONS.core)
@@ -33,6 +37,7 @@ if __name__ == "__main__":  # before anything imports the other one
 
     lcca.remy_plus._core = _core  # type: ignore[attr-defined]
 
+import lcca.remy_plus.fabric.engine
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
@@ -322,7 +327,19 @@ def drawn_transport(draws: Draws) -> tuple[str, Policy]:
     return name, resolve(name, "fabric").policy
 
 
-def fabric_case(case: int) -> str:
+@contextmanager
+def shared(threads: int) -> Iterator[None]:
+    """Meanwhile, trials of fabrics are shared by so many threads, even in windows that one would be through sooner."""
+    core = lcca.remy_plus.fabric.engine._core
+    alone = core.run_fabric
+    core.run_fabric = lambda *given, **named: alone(*given, **named | {"threads": threads, "least_packets": 0})
+    try:
+        yield
+    finally:
+        core.run_fabric = alone
+
+
+def fabric_case(case: int, threads: int = 1) -> str:
     """Run a case and return what became of it; a rule that is broken is an assertion."""
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
@@ -331,12 +348,14 @@ def fabric_case(case: int) -> str:
     try:
         engines = {name: engine_of(policy, scenario.settings())}
         seed = draws.whole(0, 2**50)
-        (trial,) = run_fabric_trials(scenario, engines, [seed])
+        with shared(threads):
+            (trial,) = run_fabric_trials(scenario, engines, [seed])
     except InputError:
         return "refused"
     check_trial(trial, scenario, sprays(policy))
-    if draws.chance(0.1):
-        (again,) = run_fabric_trials(scenario, engines, [seed])
+    if draws.chance(0.3):
+        with shared(draws.of(2, 3, 8) if threads == 1 else 1):
+            (again,) = run_fabric_trials(scenario, engines, [seed])
         for key, value in trial.record.items():
             assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), key
     return "ran"
@@ -401,9 +420,10 @@ def check_events(trial: FabricTrial, scenario: FabricScenario) -> None:
         assert not np.isinf(took).any()
 
 
-CASES = {"networks": network_case, "fabrics": fabric_case}
+CASES: dict[str, Callable[[int], str]] = {"networks": network_case, "fabrics": fabric_case}
 
 if __name__ == "__main__":
+    CASES["fabrics"] = functools.partial(fabric_case, threads=OPTIONS.threads)
     for _engine in OPTIONS.engine or CASES:
         _found: Counter[str] = Counter()
         _case = OPTIONS.first

@@ -154,7 +154,8 @@ def run_fabric_trials(
         scenario: where.
         engines: by the names of the policies.
         seeds: of the trials.
-        pool: runs them, but in processes where Python's lock would make its threads wait; one by one if left out.
+        pool: runs them, but in processes where Python's lock would make its threads wait; one by one if left out. Where
+            it has more threads than there are trials, they share each.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs; not of ideals.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
         simulator: `FABRIC` or `FLUID`, which cannot watch or observe.
@@ -172,17 +173,16 @@ def run_fabric_trials(
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 
     def call(name: str, seed: int) -> Callable[[], FabricTrial]:
-        given = (scenario, name, engines[name], seed, flows[seed])
+        engine, first = engines[name], seed == seeds[0]
         if simulator != FABRIC:
-            return partial(run_fluid_trial, *given)
-        if seed != seeds[0]:
-            return partial(run_fabric_trial, *given)
-        engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
-        sampled = (None, ()) if engine.ideal else (watch, watched)
-        return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], *sampled)
+            return partial(run_fluid_trial, scenario, name, engine, seed, flows[seed])
+        engine = replace(engine, tuner=observed[name]) if first and name in observed else engine
+        sampled = (watch, watched) if first and not engine.ideal else (None, ())
+        return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], *sampled, threads=threads)
 
-    calls = [call(name, seed) for seed in seeds for name in engines]
     workers, python = pool or Threads(1), any(map(_in_python, engines.values()))
+    threads = max(workers.count // max(len(seeds) * len(engines), 1), 1) if workers.here else 1
+    calls = [call(name, seed) for seed in seeds for name in engines]
     if observed:  # who observes is in this process
         workers = Threads(1 if python else workers.count)
     if python and workers.here and workers.count > 1:
@@ -204,9 +204,11 @@ def run_fabric_trial(
     flows: FabricFlows,
     watch: Watch | None = None,
     watched: Sequence[int] = (),
+    threads: int = 1,
 ) -> FabricTrial:
     """Run one transport, which reports call `policy`, on the flows of one seed."""
-    record = engine.run(scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), watch, scenario.end_ns)
+    ends = scenario.horizon_ns(flows), watch, scenario.end_ns
+    record = engine.run(scenario.fabric, flows, seed % LARGEST, *ends, threads=threads)
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
 
 

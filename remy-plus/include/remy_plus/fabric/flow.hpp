@@ -26,7 +26,8 @@ struct FlowStart {
 // What data packets carry for their sender, and ACKs bring back.
 enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate, header };
 
-struct Flow {
+// Sender and receiver may be in different threads: what each writes is in lines of the cache of its own.
+struct alignas(64) Flow {
   std::uint64_t size = 0;  // bytes
   Time start = 0;          // never: not known yet
   std::uint32_t src = 0, dst = 0;
@@ -39,14 +40,14 @@ struct Flow {
   int data_overhead = 0, ack_bytes = 0;  // of a packet, telemetry included, headers apart
 
   // The sender.
-  std::uint32_t next = 0;       // packet to send
-  std::uint32_t acked = 0;      // packets before it have arrived
-  std::uint32_t furthest = 0;   // no packet from it on was ever sent
-  double line_gbps = 0;         // of the host's link
-  double gbps = 0;              // at which it sends
-  double window = 0;            // payload bytes that may be under way; 0: any number
-  bool window_by_rate = false;  // the window goes with gbps / line_gbps
-  int last_frame = 0;           // bytes on the wire
+  alignas(64) std::uint32_t next = 0;  // packet to send
+  std::uint32_t acked = 0;             // packets before it have arrived
+  std::uint32_t furthest = 0;          // no packet from it on was ever sent
+  double line_gbps = 0;                // of the host's link
+  double gbps = 0;                     // at which it sends
+  double window = 0;                   // payload bytes that may be under way; 0: any number
+  bool window_by_rate = false;         // the window goes with gbps / line_gbps
+  int last_frame = 0;                  // bytes on the wire
   Time next_send = 0;
   Time timer = never;     // when the transport wants to be called
   Time armed = never;     // when it will be
@@ -58,8 +59,8 @@ struct Flow {
   Time rtt = 0;             // 0: not known yet
 
   // The receiver.
-  std::uint32_t expected = 0;  // packet
-  Time nacked = -never / 2;    // when it asked for it
+  alignas(64) std::uint32_t expected = 0;  // packet
+  Time nacked = -never / 2;                // when it asked for it
 
   std::uint64_t bytes_before(std::uint32_t packet) const {
     return std::min(size, static_cast<std::uint64_t>(packet) * static_cast<std::uint64_t>(payload));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "remy_plus/fabric/packet.hpp"
@@ -14,12 +15,12 @@ namespace remy_plus::fabric {
 class Headers {
  public:
   // `stampings` has an entry per flow.
-  Headers(Stampings stampings, std::uint64_t seed);
+  Headers(Stampings stampings, std::uint64_t seed, std::size_t parts);
 
   // --- hosts
 
-  // The header of a data packet that is sent now: its number.
-  std::uint64_t depart(std::uint32_t flow, std::uint32_t packet, Time now, const Told& told);
+  // The header of a data packet that is sent now by a host of a part: its number.
+  std::uint64_t depart(std::size_t part, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told);
   // Bytes of a data packet that is sent, whose `bytes` are those without the header.
   std::uint16_t with_bytes(const Packet& packet) const { return sum(packet.bytes, bytes(packet, 0)); }
   // The same of an ACK; its receiver decides whether it brings the header back.
@@ -27,7 +28,7 @@ class Headers {
   // What the ACK brings its sender.
   const Seen& read(const Packet& ack);
   Time sent_at(const Packet& packet) const { return pool_[packet.extra].sent_at; }
-  void give_back(std::uint64_t number) { pool_.give_back(number); }
+  void give_back(std::size_t part, std::uint64_t number) { pool_.give_back(part, number); }
 
   // --- ports
 
@@ -51,11 +52,12 @@ class Headers {
     Carried carried;
     Time sent_at = 0;
     bool marked = false;  // by the port where it is
+    std::unique_ptr<std::uint64_t[]> words = nullptr;
   };
 
   static std::uint16_t sum(std::uint16_t bytes, int more) { return static_cast<std::uint16_t>(bytes + more); }
   remy_plus::Draws draws(std::uint32_t flow, std::uint32_t packet) const { return {seed_, 0, flow, packet}; }
-  std::uint64_t* words(std::uint64_t number) { return words_.data() + number * width_; }
+  std::uint64_t* words(const Packet& packet) { return pool_[packet.extra].words.get(); }
   static double rate(const Stamping& stamping, double gbps) { return gbps * 125 / stamping.packet_bytes; }
 
   const Stamping& stamping(const Packet& packet) const { return *stampings_.of(packet.flow); }
@@ -78,7 +80,6 @@ class Headers {
   std::uint64_t seed_;
   std::size_t width_ = 0;  // words of a packet, of the widest header
   Pool<Header> pool_;
-  std::vector<std::uint64_t> words_;   // of all in the pool
   std::vector<Hop> hops_;              // (ports, headers)
   std::vector<Reader> readers_;        // per flow
   std::vector<Reflector> reflectors_;  // per flow

@@ -10,7 +10,6 @@
 #include "remy_plus/fabric/counters/round_trips.hpp"
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/port.hpp"
-#include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/surroundings.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
@@ -24,21 +23,41 @@ struct Counts {
   std::uint64_t timeouts = 0, nacks = 0;
 };
 
-// What all hosts share.
+// What a part adds to the run.
+struct alignas(64) Tally {
+  // Of a round, or since the run last looked.
+  Time next = never;          // when one of its nodes has something to do
+  std::uint64_t packets = 0;  // that its nodes went through
+  std::uint64_t ended = 0;    // flows
+  Time progress = 0;          // when data was last received in order or a flow began
+  // Of the whole run.
+  std::uint64_t retransmitted = 0;  // packets
+  Counts counts;
+  // Flows that ended, and when: where flows wait for rounds.
+  std::vector<std::pair<std::uint32_t, Time>> ends;
+};
+
+// What the hosts of a part share.
 struct Hosting {
   std::vector<Flow>& flows;
   std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
   Transport& transport;
-  std::uint64_t& retransmitted;  // packets
-  std::uint64_t& unfinished;     // flows
-  Rounds* rounds;                // that wait for one another; null: none
-  Time& progress;                // when data was last received in order or a flow began
-  RoundTrips* trips = nullptr;   // null: none are timed
-  Counts& counts;
+  Tally& tally;
+  bool rounds;                  // flows wait for them
+  RoundTrips* trips = nullptr;  // null: none are timed
   Time base_rtt;
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
   Uet* uet;                       // the transport, if it is one; null: another
   bool answers;                   // Transport::hears_answers()
+
+  // A flow began, or data was received in order.
+  void progress(Time now) const { tally.progress = std::max(tally.progress, now); }
+
+  void end(std::uint32_t flow, Time now) const {
+    flows[flow].ended = now;
+    ++tally.ended;
+    if (rounds) tally.ends.emplace_back(flow, now);
+  }
 
   // Of a data packet on the wire, headers apart.
   std::int64_t bytes_of(const Flow& flow, std::uint32_t packet) const {
@@ -103,10 +122,10 @@ inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, co
   if (flow.telemetry == Telemetry::header) [[unlikely]] {
     Told told = hosting.transport.told(packet.flow);
     told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
-    return around.headers->depart(packet.flow, packet.number, now, told);
+    return around.headers->depart(around.part, packet.flow, packet.number, now, told);
   }
   if (flow.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
-  const std::uint64_t number = around.stacks.take();
+  const std::uint64_t number = around.stacks.take(around.part);
   Stack& stack = around.stacks[number];
   stack.count = stack.way = 0;
   stack.sent_at = now;

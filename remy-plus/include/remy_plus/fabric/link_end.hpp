@@ -61,9 +61,7 @@ class LinkEnd {
     port_.free_at = start + port_.speed->of(packet.bytes);
     packet.time = port_.free_at + port_.delay;
     packet.hop = 1;
-    port_.wire.push(packet);
-    Time& next = around_.next[port_.peer];
-    next = std::min(next, packet.time);
+    port_.put_on_link(packet);
   }
 
   Port& port_;

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
+#include "remy_plus/fabric/parts/pool.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
@@ -71,30 +71,6 @@ struct Stack {
   std::uint32_t count = 0;
   std::uint32_t way = 0;  // a hash of the ports that wrote
   Time sent_at = 0;
-};
-
-// What packets under way carry beside themselves; a packet names its own by number.
-template <class T>
-class Pool {
- public:
-  // What it holds is what was there before.
-  std::uint64_t take() {
-    if (free_.empty()) {
-      all_.emplace_back();
-      return all_.size() - 1;
-    }
-    const std::uint64_t number = free_.back();
-    free_.pop_back();
-    return number;
-  }
-  void give_back(std::uint64_t number) { free_.push_back(number); }
-  T& operator[](std::uint64_t number) { return all_[number]; }
-  const T& operator[](std::uint64_t number) const { return all_[number]; }
-  std::size_t size() const { return all_.size(); }
-
- private:
-  std::vector<T> all_;
-  std::vector<std::uint64_t> free_;
 };
 
 using Stacks = Pool<Stack>;

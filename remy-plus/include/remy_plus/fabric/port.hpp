@@ -10,6 +10,7 @@
 #include "remy_plus/fabric/counters/queue_times.hpp"
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/parts/outbox.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
@@ -43,10 +44,12 @@ struct Lane {
 
 // With one class of traffic it is that of the port itself; with several there is a lane for each, 0 first, and the
 // port's own queue stays empty.
-struct Port : Lane {
-  Ring<Packet> wire;    // on the link: the peer takes them off
-  Ring<Packet> frames;  // PFC's, before all others and never paused
-  Time free_at = 0;     // when the link has sent the last bit; never: it is down
+struct alignas(64) Port : Lane {
+  Ring<Packet>* onto = nullptr;  // the link: the peer takes packets off
+  Time* wakes = nullptr;         // when the peer has something to do
+  Outbox* out = nullptr;         // where packets wait instead: another thread has the peer
+  Ring<Packet> frames;           // PFC's, before all others and never paused
+  Time free_at = 0;              // when the link has sent the last bit; never: it is down
   Time delay = 0;
   const Speed* speed = nullptr;
   const Speed* rated = nullptr;  // the speed of the link as it was built
@@ -72,6 +75,13 @@ struct Port : Lane {
   std::size_t in_lanes = 0;  // packets that wait in them
 
   std::size_t waiting() const { return queue.size() + in_lanes; }
+
+  void put_on_link(const Packet& packet) {
+    if (out) [[unlikely]]
+      return out->push(packet, peer, peer_port);
+    onto->push(packet);
+    if (packet.time < *wakes) *wakes = packet.time;  // seldom: a store for each would make threads wait for its line
+  }
 
   double queue_area_at(Time now) const {  // bytes · ps
     return counts.queue_area + static_cast<double>(queued) * static_cast<double>(now - changed);

@@ -3,6 +3,10 @@
 // Time passes in windows as long as the shortest delay of a link: what is sent in one arrives in a later one, so that
 // each node goes through its own arrivals alone, in their order, with no queue of events for all. Ties are broken by
 // the number of the port; nothing depends on the order of the nodes.
+//
+// So threads can share the nodes of a window, and wait for each other once a window (conservative parallel simulation,
+// as Unison does for ns-3: Bai et al., EuroSys 2024). Each has a part of them; which ones, follows from the
+// packets that the flows will send.
 #pragma once
 
 #include <functional>
@@ -11,10 +15,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "remy_plus/core/thread_pool.hpp"
 #include "remy_plus/fabric/events/failures.hpp"
 #include "remy_plus/fabric/events/recovery.hpp"
 #include "remy_plus/fabric/forwarding.hpp"
 #include "remy_plus/fabric/nodes.hpp"
+#include "remy_plus/fabric/parts/part.hpp"
+#include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/wiring.hpp"
 
@@ -35,6 +42,12 @@ struct Samples {
   std::vector<double> queued;     // (times, ports) bytes
 };
 
+// Of a run. With fewer packets in the window before, one goes through a window alone: others would only be waited for.
+struct Threads {
+  unsigned count = 1;
+  std::uint64_t least_packets = 500;  // tens of microseconds of work
+};
+
 class Simulation;
 
 // Who looks at a run, and may change markers and the transport's parameters.
@@ -48,9 +61,10 @@ class Simulation {
  public:
   using MakeTransport = std::function<std::unique_ptr<Transport>(const Frame&)>;
 
-  // Throws std::invalid_argument where something cannot be.
+  // Threads change no result; transports that cannot be divided have one. Throws
+  // std::invalid_argument where something cannot be.
   Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-             const MakeTransport& transport, const Events& events = {});
+             const MakeTransport& transport, const Events& events = {}, const Threads& threads = {});
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -78,8 +92,12 @@ class Simulation {
   Transport& transport() { return *transport_; }
   const Failures* failures() const { return failures_.get(); }  // null: nothing happens to links
   const Recovery* recovery() const { return recovery_.get(); }
-  std::uint64_t retransmitted() const { return retransmitted_; }
-  const Counts& counts() const { return counts_; }
+  std::uint64_t retransmitted() const;
+  Counts counts() const;
+  // From now on, how many packets each node goes through in each round, which is a window or a part of it; and what
+  // hosts do by themselves.
+  void keep_rounds() { node_packets_.resize(next_.size()); }
+  const std::vector<std::uint32_t>& round_packets() const { return round_packets_; }  // (rounds, nodes)
   Time now() const { return now_; }
   bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }
   // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.
@@ -123,6 +141,16 @@ class Simulation {
   void make_ways(const std::vector<FlowStart>& flows);
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows);
+  // Packets that nodes will go through and ports will send, about.
+  struct Loads {
+    std::vector<double> nodes, ports;
+  };
+  Loads loads() const;
+  // Into parts of about as many packets each, few of which go from one to another.
+  void cut(const Loads& loads, std::size_t parts);
+  void fill_parts(std::size_t count);
+  // Parts for the threads, or one where one thread is to do it all.
+  void divide();
   void make_nodes(const std::vector<FlowStart>& flows);
   void fill_hosts(const std::vector<FlowStart>& flows);
   void fill_switches();
@@ -137,10 +165,21 @@ class Simulation {
   Frame frame() const;
 
   Time earliest() const;
+  Part& part_of(int node) { return *parts_[part_of_[static_cast<std::size_t>(node)]]; }
+  // Has something to do then.
+  void wake(int node, Time at);
+  // Takes what parts have told since the last look.
+  void gather_tallies();
+  // One thread goes on alone: what was sent between threads is on its link, and what will be.
+  void settle();
+  // Threads go on with their parts.
+  void go_apart();
+  // Brings what was sent to the parts of a thread.
+  void take_in(std::size_t thread, std::size_t lane);
   // Of flows whose start is known, whether any begins later.
   bool more_begin(Time now) const;
   // Whether nothing will ever be delivered but by a timer, and timers have tried for long.
-  bool stuck(Time now) const;
+  bool stuck(Time now);
   void require_watch(const Watch& watch) const;
   void sample(const Watch& watch, Time now);
   void account();
@@ -170,27 +209,30 @@ class Simulation {
   // What is on the link is no more.
   void clear_wire(int port);
   // A packet that has come in by a port has no way, or that way is down.
-  void lose(const Packet& packet, int in, int node);
+  void lose(const Part& part, const Packet& packet, int in, int node);
   void count_lost(int port, int by, std::uint64_t packets);
 
   void run_window(Time begin, Time end, Looks& looks);
-  // `first`: the number of the first of these nodes.
-  template <class Those>
-  void run_nodes(std::vector<Those>& nodes, int first, Time begin, Time end);
   void run_nodes(Time begin, Time end);
+  void run_part(Part& part, Time begin, Time end);
+  // Parts for each thread, with about as many packets.
+  void share_out();
+  void run_share(std::size_t thread, Time begin, Time end);
+  // When one of its nodes has something to do.
+  void look_ahead(Part& part);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
   // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
-  Time run_switch(AnySwitch& at, int node, Time begin, Time end);
+  Time run_switch(Part& part, AnySwitch& at, int node, Time begin, Time end);
   // The port with the shortest queue of those that lead on.
   template <class AnySwitch>
   int emptiest(AnySwitch& at, const Packet& packet, int node) const;
   template <class AnyHost>
-  Time run_host(AnyHost& at, int node, Time end);
-  // Sorts what arrives at a node in the window: keys of (time since its begin, port). Returns when what is behind
-  // comes.
-  Time gather(int node, Time begin, Time end);
+  Time run_host(Part& part, AnyHost& at, int node, Time end);
+  // Sorts what arrives at a node in the window into `keys`, of (time since its begin, port). Returns when what is
+  // behind comes.
+  Time gather(std::vector<std::uint64_t>& keys, int node, Time begin, Time end) const;
   // Below 0: it has none that carries.
   int next_port(const Packet& packet, int node) const {
     if (forwarding_) [[unlikely]] {
@@ -214,7 +256,7 @@ class Simulation {
   Time base_rtt_ = 0, lookahead_ = never, now_ = 0;
   std::vector<std::unique_ptr<Speed>> speeds_;
   std::vector<Port> ports_;
-  std::vector<Ring<Packet>*> incoming_;  // (ports,) the wires by which they hear
+  std::vector<Ring<Packet>> wires_;  // (ports,) what is on its way to them
   std::vector<Flow> flows_;
   std::vector<Ways> ways_;
   std::vector<std::uint16_t> first_ports_;
@@ -223,22 +265,28 @@ class Simulation {
   std::unique_ptr<Rounds> rounds_;
   Reports reports_;
   std::vector<Sprayed> sprayed_;
-  Counts counts_;
   RoundTrips trips_;
   std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted
-  std::vector<Time> next_;                  // (nodes,)
+  std::vector<Time> next_;                  // (nodes,) when they have something to do
   std::unique_ptr<Transport> transport_;
-  std::uint64_t retransmitted_ = 0, unfinished_ = 0;
+  std::uint64_t unfinished_ = 0;
   Time progress_ = 0;
-  std::unique_ptr<Surroundings> around_;
-  std::unique_ptr<Hosting> hosting_;
   std::unique_ptr<Forwarding> forwarding_;  // null: every flow has one way
   std::unique_ptr<Failures> failures_;
   std::unique_ptr<Recovery> recovery_;
   AnyHosts hosts_;
   AnySwitches switches_;
-  std::vector<std::uint64_t> keys_;
   Samples samples_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::uint32_t> part_of_;  // (nodes,)
+  std::unique_ptr<ThreadPool> pool_;    // null: one thread
+  std::vector<Share> shares_;           // (threads,)
+  std::vector<std::uint32_t> share_;    // of each part
+  Threads threads_;
+  std::uint64_t round_ = 0;                   // that threads share
+  bool alone_ = true;                         // one thread goes through all parts
+  std::vector<std::uint32_t> node_packets_;   // (nodes,) of this round; empty: they are not kept
+  std::vector<std::uint32_t> round_packets_;  // (rounds, nodes)
 };
 
 }  // namespace remy_plus::fabric

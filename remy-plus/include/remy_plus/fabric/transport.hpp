@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -120,6 +121,10 @@ class Transport {
     cut(number, flow, now);
   }
   virtual void reserve(std::size_t flows) = 0;
+  // From now on flows of different parts are told of at the same time, so that what is kept of a flow should be in
+  // lines of the cache of its own; `part` has that of each flow's sender. False where that cannot be, since flows have
+  // more in common than parameters.
+  virtual bool divide(const std::vector<std::uint32_t>& /*part*/) { return true; }
   // The transport of a flow, and all that there are: itself, unless hosts have several. Known after plan().
   virtual const Transport& of(std::uint32_t) const { return *this; }
   virtual std::vector<const Transport*> parts() const { return {this}; }
@@ -133,7 +138,7 @@ class Transport {
   virtual void adopt(const Transport&) { throw std::invalid_argument("its parameters cannot change during a run"); }
 
   // Of a learnt policy: how often each rule was looked up, and what was kept of these look-ups.
-  virtual const RuleHits* rule_hits() const { return nullptr; }
+  virtual std::optional<RuleHits> rule_hits() const { return {}; }
   virtual const LookUps* look_ups() const { return nullptr; }
 
  protected:

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -95,7 +96,8 @@ class FabricAgents final : public fabric::WithSignals {
   void on_answer(std::uint32_t number, std::uint8_t entropy, bool nack, fabric::Echo echo, fabric::Time now) override {
     if (!slot_of(number)) others_->on_answer(number, entropy, nack, echo, now);
   }
-  const RuleHits* rule_hits() const override { return others_->rule_hits(); }
+  bool divide(const std::vector<std::uint32_t>&) override { return false; }
+  std::optional<RuleHits> rule_hits() const override { return others_->rule_hits(); }
 
   void start(std::uint32_t number, fabric::Flow& flow) override {
     const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& each) { return !each.on; });

@@ -107,10 +107,13 @@ class FabricEngine:
         watch: Watch | None = None,
         last_round_ns: float = np.inf,
         level_bytes: float = np.inf,
+        threads: int = 1,
     ) -> FabricRecord:
         """Run flows until all have ended, or to the horizon; those that wait for a round begin before `last_round_ns`.
 
         The seed decides which of equal paths a flow takes and which packets are marked; it does not change the flows.
+        Threads change nothing: they share the nodes of windows with packets enough. Agents, congestion controls in
+        Python and look-ups that are kept have one.
 
         Returns:
             `flow_start_ns` (NaN: it waited for a round until the end), `flow_fct_ns` (NaN: did not end),
@@ -154,15 +157,8 @@ class FabricEngine:
             rare |= {"control": control, **control.sketch}
         try:
             record: FabricRecord = _core.run_fabric(
-                topology.hosts,
-                topology.switches,
-                topology.a,
-                topology.b,
-                topology.end_gbps,
-                topology.delay_ns,
-                flows.src.astype(np.int32),
-                flows.dst.astype(np.int32),
-                flows.size_bytes.astype(np.int64),
+                *(topology.hosts, topology.switches, topology.a, topology.b, topology.end_gbps, topology.delay_ns),
+                *(flows.src.astype(np.int32), flows.dst.astype(np.int32), flows.size_bytes.astype(np.int64)),
                 flows.start_ns,
                 transport,
                 parameters,
@@ -171,6 +167,7 @@ class FabricEngine:
                 dict(self._marker.parameters),
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
+                threads=threads,
                 **rare,
             )
         except InputError:  # of a tuner, or a congestion control in Python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -45,9 +46,11 @@ class Failures {
   // (ports,) not 0 where routing takes the link for down.
   const std::vector<std::uint8_t>& known_down() const { return known_down_; }
 
-  // A data packet is lost at a port that is down, or, below 0, because routing has no way.
+  // A data packet is lost at a port that is down, or, below 0, because routing has no way. Switches may say so at the
+  // same time.
   void count_lost(int port, std::uint64_t packets = 1) {
-    lost_[static_cast<std::size_t>(port < 0 ? noticed_event_ : by_[static_cast<std::size_t>(port)])] += packets;
+    const auto event = static_cast<std::size_t>(port < 0 ? noticed_event_ : by_[static_cast<std::size_t>(port)]);
+    std::atomic_ref(lost_[event]).fetch_add(packets, std::memory_order_relaxed);
   }
   const std::vector<std::uint64_t>& lost() const { return lost_; }  // (events,) data packets
   const std::vector<Time>& begins() const { return begins_; }       // (events,)

@@ -83,7 +83,8 @@ class HomaHost {
     Flow& flow = hosting_.flows[number];
     Outgoing& out = homa_.outgoing(number);
     flow.gbps = flow.line_gbps;
-    hosting_.progress = out.heard = flow.start;
+    out.heard = flow.start;
+    hosting_.progress(flow.start);
     out.unscheduled = out.granted = homa_.unscheduled(flow);
     out.unscheduled_level = homa_.unscheduled_level(flow);
     out.level = homa_.scheduled_level(0, 1);
@@ -154,7 +155,7 @@ class HomaHost {
     else if (packet.kind == Kind::request && !known)
       ask(in, packet.flow, packet.time);
     if (packet.kind != Kind::request || !known) in.heard = packet.time;
-    if (packet.kind == Kind::data && inbox_.take(packet.flow, packet.number)) hosting_.progress = packet.time;
+    if (packet.kind == Kind::data && inbox_.take(packet.flow, packet.number)) hosting_.progress(packet.time);
     if (inbox_.complete(packet.flow))
       complete(packet.flow, packet.time);
     else
@@ -167,7 +168,7 @@ class HomaHost {
   void complete(std::uint32_t number, Time now) {
     inbox_.close(number);
     acknowledge(number, now);
-    if (!around_.settings.fct_at_ack) end(number, now);
+    if (!around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
   void acknowledge(std::uint32_t number, Time now) { say(Kind::ack, number, hosting_.flows[number].packets, 0, now); }
@@ -195,13 +196,7 @@ class HomaHost {
     flow.acked = flow.packets;
     homa_.outgoing(number).again = {};
     nic_of(number, 0).take_back(number);
-    if (around_.settings.fct_at_ack) end(number, now);
-  }
-
-  void end(std::uint32_t number, Time now) {
-    hosting_.flows[number].ended = now;
-    --hosting_.unfinished;
-    if (hosting_.rounds) hosting_.rounds->end(number, now);
+    if (around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
   int first_;

@@ -15,7 +15,7 @@ struct PacketRange {
 };
 
 // The sender's.
-struct Outgoing {
+struct alignas(64) Outgoing {
   std::uint32_t unscheduled = 0;                  // packets that go unasked
   std::uint32_t granted = 0;                      // packets that may be sent
   std::uint32_t repeats = 0;                      // packets that were sent again

@@ -107,7 +107,7 @@ class HomaNic : public LinkEnd<several> {
       out.again.erase(out.again.begin());
       packet.flags = sent_again;
       ++out.repeats;
-      ++hosting_.retransmitted;
+      ++hosting_.tally.retransmitted;
     }
     out.heard = now;
     ++port_.counts.data_packets;

@@ -92,7 +92,8 @@ class SelectiveHost {
     Sprayed& own = hosting_.sprayed[number];
     Nic& nic = nic_of(number, 0);
     flow.line_gbps = flow.gbps = nic.port().rated->gbps();
-    flow.next_send = flow.progress = hosting_.progress = flow.start;
+    flow.next_send = flow.progress = flow.start;
+    hosting_.progress(flow.start);
     hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
     own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
@@ -151,7 +152,7 @@ class SelectiveHost {
   }
 
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
-    ++hosting_.counts.timeouts;
+    ++hosting_.tally.counts.timeouts;
     own.balancer.hear(0, Echo::timeout, now);
     if (own.recovers) {  // the next ACK sends it again
       if (own.under_way[packet].times > 1) own.recovered = packet;
@@ -225,12 +226,12 @@ class SelectiveHost {
     flow.expected = own.arrivals.expected();
     if (fresh) {
       own.bytes_arrived += hosting_.bytes_of(flow, data.number);
-      hosting_.progress = data.time;
+      hosting_.progress(data.time);
       if (flow.expected == flow.packets && expected != flow.packets) {
         own.granting.over = !uet() || uet()->parameters().asks;
         own.arrivals.release();
         marked_->forget(data.flow);
-        if (!around_.settings.fct_at_ack) end(data.flow, flow, data.time);
+        if (!around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
       }
     }
     if (grants()) want(data, own);
@@ -253,7 +254,7 @@ class SelectiveHost {
     Packet ack = answer(data, Kind::ack, flow.ack_bytes);
     if (const Time within = hosting_.transport.of(data.flow).marks_within(); within > 0 && data.marked) [[unlikely]]
       ack.marked = RoundedCount::code(marked_->add(data.flow, data.time, within));
-    ack.number = static_cast<std::uint32_t>(around_.reports->take());
+    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.part));
     Report& report = (*around_.reports)[ack.number];
     report.expected = flow.expected;
     report.packet = data.number;
@@ -291,7 +292,7 @@ class SelectiveHost {
     Packet bare_packet = packet;
     bare_packet.flags |= bare;
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
-    ack.number = static_cast<std::uint32_t>(around_.reports->take());
+    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.part));
     (*around_.reports)[ack.number] = {
         flow.expected,     answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived, request};
@@ -360,7 +361,7 @@ class SelectiveHost {
       own.probe_at = now + (own.unsent > 0 ? 3 * base : base + target(packet.flow));
     }
     around_.discard(packet);
-    if (flow.acked == flow.packets) return finish(packet.flow, flow, own, now);
+    if (flow.acked == flow.packets) return finish(packet.flow, own, now);
     arm(packet.flow, flow);
     if (own.probe_at != never) arm(packet.flow, own.probe_at);
     nic_of(packet.flow, 0).ready(packet.flow, now);
@@ -421,7 +422,7 @@ class SelectiveHost {
   void receive_nack(const Packet& nack) {
     Flow& flow = hosting_.flows[nack.flow];
     Sprayed& own = hosting_.sprayed[nack.flow];
-    ++hosting_.counts.nacks;
+    ++hosting_.tally.counts.nacks;
     if (flow.acked == flow.packets || !own.under_way.knows(nack.number)) return;
     const Sent sent = own.under_way[nack.number];
     if (!sent.under_way) return;
@@ -491,15 +492,9 @@ class SelectiveHost {
   }
   Time target(std::uint32_t number) const { return uet() ? uet()->target_delay() : own_base(number); }
 
-  void finish(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
+  void finish(std::uint32_t number, Sprayed& own, Time now) {
     own.release();
-    if (around_.settings.fct_at_ack) end(number, flow, now);
-  }
-
-  void end(std::uint32_t number, Flow& flow, Time now) {
-    flow.ended = now;
-    --hosting_.unfinished;
-    if (hosting_.rounds) hosting_.rounds->end(number, now);
+    if (around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
   int first_;

@@ -183,7 +183,7 @@ class SprayNic : public LinkEnd<several> {
     if (again) {
       own.under_way.take_first_lost();
       own.lost -= bytes;
-      ++hosting_.retransmitted;
+      ++hosting_.tally.retransmitted;
       packet.flags |= sent_again | wants_ack;
     } else {
       own.unsent -= bytes;

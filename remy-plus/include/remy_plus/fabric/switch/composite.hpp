@@ -205,9 +205,7 @@ class Composite {
     from.sent += packet.bytes;
     packet.time = from.free_at + from.delay;
     ++packet.hop;
-    from.wire.push(packet);
-    Time& next = around_.next[from.peer];
-    next = std::min(next, packet.time);
+    from.put_on_link(packet);
   }
 
   // Marks, stamps and headers say what waits behind the packet.

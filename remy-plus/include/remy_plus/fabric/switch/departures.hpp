@@ -142,9 +142,7 @@ class Departures {
     from.free_at = start + from.speed->of(packet.bytes);
     packet.time = from.free_at + from.delay;
     ++packet.hop;
-    from.wire.push(packet);
-    Time& next = around_.next[from.peer];
-    next = std::min(next, packet.time);
+    from.put_on_link(packet);
   }
 
   // Headers say what this port marks, whatever the ports before it did.

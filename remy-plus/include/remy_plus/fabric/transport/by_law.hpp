@@ -78,7 +78,7 @@ class ByLaw : public WithSignals {
     bool averaged;
   };
 
-  struct State {
+  struct alignas(64) State {
     Stack seen;
     std::array<double, lcca_fabric_most_signals> values{}, forms{};  // 0 until the signal is known
     std::uint32_t known = 0;                                         // one bit for each

@@ -115,7 +115,7 @@ class Dcqcn : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double alpha = 1, target = 0;  // Gb/s
     double slowness = 1;           // gap between notifications, in units of the least
     Time alpha_tick = never, decrease = never, increase = never;

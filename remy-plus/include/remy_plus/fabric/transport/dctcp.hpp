@@ -55,7 +55,7 @@ class Dctcp : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double alpha = 1;
     std::uint64_t window_end = 0, reduced_until = 0;  // bytes
     double acks = 0;                                  // that the window has

@@ -47,7 +47,7 @@ class DctcpWindow : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double window = 0, threshold = 1e12;  // packets
     double alpha = 1, acks = 0, marked = 0;
     std::uint64_t acked = 0, window_end = 0, reduced_until = 0;  // bytes

@@ -51,7 +51,7 @@ class ByStacks : public Transport {
   }
 
  protected:
-  struct State {
+  struct alignas(64) State {
     double average = 1;  // of the measure of the fullest hop
     double gbps = 0;     // from which changes start
     int stage = 0;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,41 +28,56 @@ class Learnt : public WithSignals {
         policy_(of_trial(policy)),
         table_(keep_every > 0 ? std::get_if<RuleTable>(&policy_) : nullptr),
         keep_every_(keep_every),
-        rule_hits_(std::visit([](const auto& each) { return each.rules(); }, policy), 0) {}
+        rule_hits_(1, RuleHits(std::visit([](const auto& each) { return each.rules(); }, policy), 0)) {}
 
   Told told(std::uint32_t number) const override {
     const State& state = states_[number];
     return told_by(state.control.window, state.control.gap, state.seeing.memory.latest_rtt());
   }
   void reserve(std::size_t flows) override { states_.resize(flows); }
-  const RuleHits* rule_hits() const override { return &rule_hits_; }
+  // Look-ups are kept in the order of the run.
+  bool divide(const std::vector<std::uint32_t>& part) override {
+    if (table_ || in_calling_thread(policy_)) return false;
+    part_ = part;
+    rule_hits_.resize(part.empty() ? 1 : *std::ranges::max_element(part) + std::size_t{1}, rule_hits_.front());
+    return true;
+  }
+  std::optional<RuleHits> rule_hits() const override {
+    RuleHits sum(rule_hits_.front().size());
+    for (const RuleHits& each : rule_hits_) std::ranges::transform(sum, each, sum.begin(), std::plus<>());
+    return sum;
+  }
   const LookUps* look_ups() const override { return &look_ups_; }
 
   void start(std::uint32_t number, Flow& flow) override {
     State& state = states_[number];
+    RuleHits& hits = hits_of(number);
     state.control = {};
     state.seeing.memory.reset(0);
-    std::visit([&](const auto& policy) { policy.start(state.control, state.seeing.memory, rule_hits_); }, policy_);
-    std::visit([&](const auto& policy) { policy.unblock(state.control, state.seeing.memory, rule_hits_); }, policy_);
+    std::visit([&](const auto& policy) { policy.start(state.control, state.seeing.memory, hits); }, policy_);
+    std::visit([&](const auto& policy) { policy.unblock(state.control, state.seeing.memory, hits); }, policy_);
     steer(state.control, flow);
   }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
     const Memory& memory = state.seeing.memory;
+    RuleHits& hits = hits_of(number);
     const remy_plus::Ack news{see(state.seeing, flow, ack), flow.next, true, microseconds(ack.now)};
     if (table_) [[unlikely]]
       note(memory);
-    std::visit([&](const auto& policy) { policy.feedback(state.control, memory, news, rule_hits_); }, policy_);
-    std::visit([&](const auto& policy) { policy.unblock(state.control, memory, rule_hits_); }, policy_);
+    std::visit([&](const auto& policy) { policy.feedback(state.control, memory, news, hits); }, policy_);
+    std::visit([&](const auto& policy) { policy.unblock(state.control, memory, hits); }, policy_);
     steer(state.control, flow);
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     Seeing seeing;
     Control control;
   };
+
+  RuleHits& hits_of(std::uint32_t number) { return rule_hits_[part_.empty() ? 0 : part_[number]]; }
 
   void note(const Memory& memory) {
     if (met_++ % keep_every_ != 0) return;
@@ -73,7 +90,8 @@ class Learnt : public WithSignals {
   std::uint32_t keep_every_;
   std::uint64_t met_ = 0;
   LookUps look_ups_;
-  RuleHits rule_hits_;
+  std::vector<RuleHits> rule_hits_;  // of every part
+  std::vector<std::uint32_t> part_;  // of each flow; empty: all are of one
   std::vector<State> states_;
 };
 

@@ -1,6 +1,7 @@
 // Hosts of two transports in one run: all flows of a host have the same one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -41,6 +42,9 @@ class Mixed final : public Transport {
   }
   void reserve(std::size_t flows) override {
     for (const auto& each : two_) each->reserve(flows);
+  }
+  bool divide(const std::vector<std::uint32_t>& part) override {
+    return std::ranges::all_of(two_, [&](const auto& each) { return each->divide(part); });
   }
   void plan(const std::vector<Flow>& flows, const Settings& settings) override {
     for (const Flow& flow : flows) own_.push_back(adopts_.at(flow.src));

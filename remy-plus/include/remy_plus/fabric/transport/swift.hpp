@@ -69,7 +69,7 @@ class Swift : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double window = 0;            // packets
     double rtt = 0;               // µs, the last one
     int timeouts = 0;             // since something was acknowledged

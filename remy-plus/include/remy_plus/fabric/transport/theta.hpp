@@ -41,7 +41,7 @@ class ThetaPower : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double average = 1;
     Time heard = never, rtt = 0;
     std::uint64_t window_end = 0;

@@ -35,7 +35,7 @@ class Timely : public Transport {
   }
 
  private:
-  struct State {
+  struct alignas(64) State {
     double rtt = 0, difference = 0;  // µs
     std::uint64_t window_end = 0;    // bytes
     int increases = 0;

@@ -141,7 +141,7 @@ class Uet final : public Transport {
   static constexpr double reference_bdp = 150'000;  // bytes: 100 Gb/s, 12 µs
   static constexpr Time reference_rtt = 12 * microsecond;
 
-  struct State {
+  struct alignas(64) State {
     std::int64_t window = 0, most = 0;        // bytes on the wire
     double increase = 0;                      // of the window, times the window
     std::int64_t received = 0, achieved = 0;  // since the last change; since the last round

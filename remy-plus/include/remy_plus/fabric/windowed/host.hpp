@@ -67,7 +67,8 @@ class Host {
     Flow& flow = hosting_.flows[number];
     Nic<several>& nic = nic_of(number, 0);
     flow.line_gbps = flow.gbps = nic.port().rated->gbps();
-    flow.next_send = flow.progress = hosting_.progress = flow.start;
+    flow.next_send = flow.progress = flow.start;
+    hosting_.progress(flow.start);
     hosting_.transport.start(number, flow);
     if (around_.settings.retransmit_after > 0) arm(number, flow.start + around_.settings.retransmit_after);
     arm(number, flow);
@@ -115,8 +116,8 @@ class Host {
       ack.priority = static_cast<std::uint8_t>(around_.settings.ack_priority);
     if (data.number == flow.expected) {
       flow.nacked = -never / 2;
-      hosting_.progress = data.time;
-      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(data.flow, flow, data.time);
+      hosting_.progress(data.time);
+      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
     } else if (data.number > flow.expected) {
       if (data.time < flow.nacked + around_.settings.nack_gap) return around_.discard(data);
       flow.nacked = data.time;
@@ -164,7 +165,7 @@ class Host {
     if (packet.kind == Kind::nack) send_again(packet.flow, flow, false, packet.time);
     if (packet.kind == Kind::ack) tell(packet, flow);
     around_.discard(packet);
-    if (flow.acked == flow.packets) return finish(packet.flow, flow, packet.time);
+    if (flow.acked == flow.packets) return finish(packet.flow, packet.time);
     arm(packet.flow, flow);
     nic_of(packet.flow, 0).wake(packet.time);
   }
@@ -198,15 +199,9 @@ class Host {
     flow.next = flow.acked;
   }
 
-  void finish(std::uint32_t number, Flow& flow, Time now) {
+  void finish(std::uint32_t number, Time now) {
     nic_of(number, 0).remove(number);
-    if (around_.settings.fct_at_ack) end(number, flow, now);
-  }
-
-  void end(std::uint32_t number, Flow& flow, Time now) {
-    flow.ended = now;
-    --hosting_.unfinished;
-    if (hosting_.rounds) hosting_.rounds->end(number, now);
+    if (around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
   int first_;

@@ -90,7 +90,7 @@ class Nic : public LinkEnd<several> {
     packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
     if (flow.telemetry == Telemetry::header) [[unlikely]]
       packet.bytes = around_.headers->with_bytes(packet);
-    if (flow.next < flow.furthest) ++hosting_.retransmitted;
+    if (flow.next < flow.furthest) ++hosting_.tally.retransmitted;
     if (flow.next == flow.acked) flow.progress = now;
     flow.furthest = std::max(flow.furthest, ++flow.next);
     flow.last_frame = packet.bytes;
