@@ -12,10 +12,11 @@ FIGURES = Path(__file__).resolve().parents[1] / "figures"
 PAIRS = {
     "capacity+flows|e2e": "capacity and flows beside E2E, network",
     "link+queue|e2e": "link and queue beside E2E, network",
-    "rank|e2e on hadoop-incast-lossy": "rank beside E2E, fabric",
-    "e2e|DCTCP on hadoop-incast-lossy": "E2E beside DCTCP, fabric",
-    "e2e|DCQCN on hadoop-incast-lossy": "E2E beside DCQCN, fabric",
-    "e2e|HPCC on hadoop-incast-lossy": "E2E beside HPCC, fabric",
+    "rank|e2e on hadoop-incast-lossy": "rank beside E2E, incasts",
+    "rank|e2e on websearch-lossy": "rank beside E2E, WebSearch",
+    "e2e|DCTCP on hadoop-incast-lossy": "E2E beside DCTCP, incasts",
+    "e2e|DCQCN on hadoop-incast-lossy": "E2E beside DCQCN, incasts",
+    "e2e|HPCC on hadoop-incast-lossy": "E2E beside HPCC, incasts",
 }
 
 

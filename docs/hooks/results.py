@@ -7,6 +7,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -339,10 +340,9 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+RANGES = ("", "-rtt")
 TABLES: Mapping[str, Callable[[], str]] = {
-    "quickstart": lambda: sets("quickstart"),
-    "signals": lambda: sets("signals"),
-    "signals-tables": lambda: sets("signals-tables"),
+    **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
     "fabric-headers": lambda: headers("fabric-headers"),
     "fabric-headers-elsewhere": lambda: elsewhere("fabric-headers"),
@@ -361,15 +361,14 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
     "rl-cc": rl_cc,
-    "ranges": lambda: ranges("ranges"),
-    "range-costs": lambda: range_costs("ranges"),
+    **{f"ranges{each}": partial(ranges, f"ranges{each}") for each in RANGES},
+    **{f"range-costs{each}": partial(range_costs, f"ranges{each}") for each in RANGES},
     "topologies": lambda: topologies("topologies"),
-    "maps-default": lambda: maps("paper/maps-default"),
+    **{f"maps-{each}": partial(maps, f"paper/maps-{each}") for each in ("default", "2t", "2d")},
     "maps-fabric": lambda: maps("maps-fabric"),
-    "maps-2t": lambda: maps("paper/maps-2t"),
-    "maps-2d": lambda: maps("paper/maps-2d"),
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
+    "adoption-websearch": lambda: adoption("websearch-lossy"),
     "adoption-stamping": stamping,
 }
 
