@@ -1,6 +1,6 @@
 """What engines take for a packet at each link that it crosses, and what of the machine that is.
 
-    python benchmarks/limits.py [--repeats 5]
+    python benchmarks/reference/limits.py [--repeats 5]
 
 Each row is the difference of two durations of one trial, so that set-up cancels out: CPU time of this process, the best
 of the repeats, and instructions and cache misses by cachegrind (valgrind), which simulates a first and second cache of
@@ -48,6 +48,7 @@ def run(kind: str, arguments: tuple[Any, ...], duration_us: float) -> float:
 
 def trials() -> Iterator[tuple[str, Trial]]:
     """Yield each row's name and trial, drawn here so that valgrind has little else to run."""
+    sys.path.append(str(Path(__file__).parents[1]))  # the benchmarks beside this folder
     from engine import compile_policy, random_table
     from fabric import SCENARIOS, read_scenario
 
