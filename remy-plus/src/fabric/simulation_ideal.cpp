@@ -16,26 +16,33 @@ Time Simulation::one_way(const std::vector<int>& way, int bytes) const {
 }
 
 // Of all pairs of hosts: there with a full payload, back without serialisation, as HPCC's simulator has it.
-// Hosts of one switch with equal links of their own have equal ways: two of them stand for all.
+// Hosts of one switch with equal links of their own have equal ways: one stands for all, and two for those between
+// them.
 Time Simulation::longest_rtt(const Routes& routes) const {
-  Time found = 0;
+  Time longest = 0;
+  const auto measure = [&](int src, int dst) {
+    if (src == dst || !routes.reaches(src, dst)) return;
+    const std::vector<int> way = routes.way(src, dst, 0);
+    longest = std::max(longest, one_way(way, settings_.payload) + one_way(way, 0));
+  };
   std::map<std::array<double, 4>, int> alike;
   std::vector<int> some;
   for (int host = 0; host < wiring_.hosts(); ++host) {
     if (const int port = wiring_.first(host); wiring_.first(host + 1) - port == 1) {
       const End& out = wiring_.end(port);
       const double back = wiring_.end(out.peer_port).gbps;
-      if (++alike[{static_cast<double>(out.peer), out.gbps, back, out.delay_ns}] > 2) continue;
+      const auto [first, fresh] =
+          alike.try_emplace({static_cast<double>(out.peer), out.gbps, back, out.delay_ns}, host);
+      if (!fresh) {
+        measure(first->second, host);
+        continue;
+      }
     }
     some.push_back(host);
   }
   for (const int src : some)
-    for (const int dst : some) {
-      if (src == dst || !routes.reaches(src, dst)) continue;
-      const std::vector<int> way = routes.way(src, dst, 0);
-      found = std::max(found, one_way(way, settings_.payload) + one_way(way, 0));
-    }
-  return found;
+    for (const int dst : some) measure(src, dst);
+  return longest;
 }
 
 // HPCC's simulator: propagation there and back, a full payload at every hop, all bytes at the slowest link.

@@ -58,20 +58,18 @@ int Wiring::towards(int node, int peer) const {
 
 Routes::Routes(const Wiring& wiring, const std::vector<std::uint8_t>& down) : wiring_(wiring), down_(down) {
   const auto nodes = static_cast<std::size_t>(wiring.nodes());
-  distances_.assign(static_cast<std::size_t>(wiring.hosts()) * nodes, unreached);
-  std::vector<int> reached, like(nodes, -1);  // of each switch the first host that has it alone
+  std::vector<int> reached, at(nodes, -1);  // of each switch the tree to the hosts that have it alone
   for (int host = 0; host < wiring.hosts(); ++host) {
-    std::uint16_t* row = distances_.data() + static_cast<std::size_t>(host) * nodes;
-    if (const int only = only_switch(host); only >= 0) {
-      if (int& first = like[static_cast<std::size_t>(only)]; first >= 0) {  // all others are as far from it
-        std::copy_n(distances_.data() + static_cast<std::size_t>(first) * nodes, nodes, row);
-        row[first] = 2;
-        row[host] = 0;
-        continue;
-      } else {
-        first = host;
-      }
+    const int only = only_switch(host);
+    if (only >= 0 && at[static_cast<std::size_t>(only)] >= 0) {
+      tree_.push_back(at[static_cast<std::size_t>(only)]);
+      continue;
     }
+    tree_.push_back(static_cast<int>(roots_.size()));
+    if (only >= 0) at[static_cast<std::size_t>(only)] = tree_.back();
+    roots_.push_back(host);
+    distances_.resize(roots_.size() * nodes, unreached);
+    std::uint16_t* row = distances_.data() + (roots_.size() - 1) * nodes;
     row[host] = 0;
     reached.assign(1, host);
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -95,7 +93,10 @@ int Routes::only_switch(int host) const {
 }
 
 int Routes::distance(int node, int dst) const {
-  return distances_[static_cast<std::size_t>(dst) * static_cast<std::size_t>(wiring_.nodes()) +
+  if (node == dst) return 0;
+  if (node == root(dst)) return 2;
+  return distances_[static_cast<std::size_t>(tree_[static_cast<std::size_t>(dst)]) *
+                        static_cast<std::size_t>(wiring_.nodes()) +
                     static_cast<std::size_t>(node)];
 }
 

@@ -3,19 +3,25 @@
 import numpy as np
 import pytest
 
-from lcca.evaluation.fabric.workload.load import link_loads
+from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads, onto
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 
-def uniform(hosts: int, gbps: float) -> np.ndarray:
-    return np.full((hosts, hosts), gbps) * (1 - np.eye(hosts))
+def uniform(hosts: int, gbps: float) -> tuple[np.ndarray, np.ndarray]:
+    return np.full(hosts, gbps), np.ones(hosts)
+
+
+def loads_of(net: FabricTopology, demand: np.ndarray) -> LinkLoads:
+    """Return the loads of any traffic, (hosts, hosts) Gb/s from each host (row) to each: those of each host, added."""
+    each = [link_loads(net, one, row).gbps for one, row in zip(np.eye(net.hosts), demand, strict=True)]
+    return LinkLoads(net, np.sum(each, axis=0))
 
 
 def test_uniform_traffic_in_a_fat_tree() -> None:
     """Each link of a tier carries the same: what leaves racks (pods), over the links of the tier."""
     tree = fat_tree(4, hosts_per_edge=3)  # 24 hosts in 8 racks of 3, pods of 6
-    loads = link_loads(tree, uniform(24, 1.0))
+    loads = link_loads(tree, *uniform(24, 1.0))
     tiers = np.sort(np.stack([tree.tier[tree.a], tree.tier[tree.b]]), axis=0)
     for lower, together in ((0, 24 * 23), (1, 24 * 21), (2, 24 * 18)):
         links = tiers[0] == lower
@@ -27,7 +33,7 @@ def test_one_flow_is_split_over_equal_paths_only() -> None:
     net = leaf_spine(2, 2, 4)
     demand = np.zeros((4, 4))
     demand[0, 3], demand[0, 1] = 8.0, 1.0
-    loads = link_loads(net, demand)
+    loads = loads_of(net, demand)
     assert loads.gbps.sum() == pytest.approx(8.0 * 4 + 1.0 * 2)
     assert loads.gbps[0].tolist() == [9.0, 0.0] and loads.fullest() == (0, 4, 0.09)
     assert sorted(loads.gbps[net.uplinks].ravel())[-8:] == [2.0] * 8
@@ -35,9 +41,9 @@ def test_one_flow_is_split_over_equal_paths_only() -> None:
 
 def test_the_bottleneck_of_a_dumbbell_is_its_uplink() -> None:
     net = dumbbell(3, bottleneck_gbps=10)
-    loads = link_loads(net, uniform(6, 1.0))
+    loads = link_loads(net, *uniform(6, 1.0))
     assert loads.fullest() == (6, 7, pytest.approx(0.9)) and loads.of_uplinks == pytest.approx(0.9)
-    assert link_loads(star(3), uniform(3, 1.0)).gbps.tolist() == [[2.0, 2.0]] * 3
+    assert link_loads(star(3), *uniform(3, 1.0)).gbps.tolist() == [[2.0, 2.0]] * 3
 
 
 def test_hosts_do_not_forward() -> None:
@@ -46,7 +52,7 @@ def test_hosts_do_not_forward() -> None:
     net = FabricTopology(3, 4, *ends, np.ones(7), np.ones(7))
     demand = np.zeros((3, 3))
     demand[0, 1] = 0.5
-    assert link_loads(net, demand).gbps.tolist() == [[0.5, 0], [0, 0.5], [0, 0], [0, 0], [0.5, 0], [0.5, 0], [0.5, 0]]
+    assert loads_of(net, demand).gbps.tolist() == [[0.5, 0], [0, 0.5], [0, 0], [0, 0], [0.5, 0], [0.5, 0], [0.5, 0]]
 
 
 def test_hosts_at_two_switches_use_the_nearer_one() -> None:
@@ -55,7 +61,7 @@ def test_hosts_at_two_switches_use_the_nearer_one() -> None:
     net = FabricTopology(3, 2, *ends, np.ones(5), np.ones(5))
     demand = np.zeros((3, 3))
     demand[1, 2], demand[0, 1], demand[0, 2] = 0.5, 0.25, 0.125
-    assert link_loads(net, demand).gbps.tolist() == [[0.375, 0], [0, 0.25], [0.5, 0], [0, 0.625], [0.125, 0]]
+    assert loads_of(net, demand).gbps.tolist() == [[0.375, 0], [0, 0.25], [0.5, 0], [0, 0.625], [0.125, 0]]
 
 
 def split(net: FabricTopology, demand: np.ndarray) -> np.ndarray:
@@ -101,4 +107,11 @@ def test_random_fabrics_against_flows_one_by_one(seed: int) -> None:
     ends = np.array(sorted({(min(each), max(each)) for each in (*homes, *tree, *more)})).T
     net = FabricTopology(hosts, switches, *ends, np.ones(ends.shape[1]), np.ones(ends.shape[1]))
     demand = rng.random((hosts, hosts)) * (rng.random((hosts, 1)) < 0.8) * (1 - np.eye(hosts))
-    np.testing.assert_allclose(link_loads(net, demand).gbps, split(net, demand), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(loads_of(net, demand).gbps, split(net, demand), rtol=1e-12, atol=1e-15)
+    sent, taken = rng.random(hosts) * (rng.random(hosts) < 0.8), rng.random(hosts)
+    pairs = np.outer(sent, taken) * (1 - np.eye(hosts))
+    np.testing.assert_allclose(link_loads(net, sent, taken).gbps, split(net, pairs), rtol=1e-12, atol=1e-15)
+    some = [hosts - 1, 0]
+    together, each = onto(some, sent, taken)
+    np.testing.assert_allclose(together, pairs[:, some].sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(each, pairs[:, some].sum(axis=0), rtol=1e-12)

@@ -1,5 +1,6 @@
 """Fabrics that need more memory than there is are refused before they are built."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 from lcca.evaluation.fabric import topologies
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.inputs import memory
+from lcca.remy_plus.fabric.topology import TOR
 
 POISSON = {"kind": "poisson", "sizes": "websearch", "load": 0.2, "load_of": "host-links"}
 KINDS: list[dict[str, Any]] = [
@@ -29,19 +31,18 @@ def test_the_size_is_that_of_the_fabric(topology: dict[str, Any]) -> None:
     found = scenario(topology)
     size, fabric = found.topology.size, found.fabric
     assert (size.hosts, size.nodes, size.links) == (fabric.hosts, fabric.nodes, len(fabric.a))
+    assert size.racks == (fabric.tier == TOR).sum()  # each host has one switch
     assert set(size.keys) <= set(type(found.topology).model_fields)
 
 
 @pytest.mark.parametrize(
     ("topology", "keys", "needed"),
     [
-        ({"kind": "star", "hosts": 20_000}, "hosts", "6.4"),
-        ({"kind": "fat-tree", "k": 128}, "k", "4,399"),
-        ({"kind": "dumbbell", "pairs": 100_000}, "pairs", "640"),
+        ({"kind": "fat-tree", "k": 128}, "k", "9.9"),
         (
             {"kind": "leaf-spine", "tors": 100_000, "hosts_per_tor": 1, "spines": 100_000},
             "tors, hosts_per_tor",
-            "6,160",
+            "6,060",
         ),
     ],
 )
@@ -55,12 +56,23 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_what_fits_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight thousand hosts, on a machine of 2 GB; a permutation needs less, having no rate for each pair of hosts."""
-    monkeypatch.setattr(topologies, "free_bytes", lambda: 2e9)
-    size = topologies.Star(kind="star", hosts=8000).size
-    assert not size.problem(dense=True)
-    monkeypatch.setattr(topologies, "free_bytes", lambda: 5e8)
-    assert not size.problem(dense=False) and "need 1.0 GB" in size.problem(dense=True)
+    """Twenty thousand hosts at one switch, in 100 MB; a rack for each two of them needs more."""
+    monkeypatch.setattr(topologies, "free_bytes", lambda: 1e8)
+    assert not topologies.Star(kind="star", hosts=20_000).size.problem()
+    wide = topologies.LeafSpine(kind="leaf-spine", tors=10_000, hosts_per_tor=2, spines=1)
+    assert "need 0.6 GB" in wide.size.problem()
+
+
+def test_no_pairs_of_hosts_are_stored() -> None:
+    """Of 3,000 hosts, not a byte for each of 9 million pairs."""
+    topology = {"kind": "leaf-spine", "tors": 30, "hosts_per_tor": 100, "spines": 4}
+    scenario({"kind": "star", "hosts": 3}).loads()  # imports
+    tracemalloc.start()
+    made = scenario(topology, POISSON | {"load_of": "tor-uplinks", "load": 0.5, "sizes": "uniform:1000:2000"})
+    flows = made.flows(1)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 9e6 and made.fabric.hosts == 3000 and len(flows) > 0
 
 
 def test_flows_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from pydantic import TypeAdapter
 from scipy import stats
 
 from lcca.evaluation.fabric.scenario import Workload
-from lcca.evaluation.fabric.workload.load import link_loads
 from lcca.evaluation.fabric.workload.part import Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star, three_tier
@@ -61,9 +60,8 @@ def test_a_trial_of_cceval_has_as_many_flows_as_its_paper_says() -> None:
     """30 % of 12.8 Tb/s for 0.1 s in WebSearch flows of 1.71 MB: 28,000 that cross ToR uplinks, about 30,000 in all."""
     made = TypeAdapter(Workload).validate_python(poisson(0.3, "tor-uplinks", "websearch"))
     net = fat_tree(8, hosts_per_edge=10)
-    demand = made.demand(net)
-    assert link_loads(net, demand).of_uplinks == pytest.approx(0.3)
-    per_trial = demand.sum() / 8 * 0.1 * 1e9 / flow_sizes("websearch", packet_bytes=1).mean_packets
+    assert made.loads(net).of_uplinks == pytest.approx(0.3)
+    per_trial = made.count(net, 100 * MS)
     assert per_trial == pytest.approx(0.3 * 12.8e12 / 8 * 0.1 / 1_711_250 * 319 / 310, rel=1e-5)
     assert 28_000 < per_trial < 30_000
 
@@ -122,7 +120,7 @@ def test_incast_by_period() -> None:
     groups = [tuple(flows.src[i : i + 5]) for i in range(0, 50, 5)]
     assert all(len(set(group)) == 5 for group in groups) and len(set(groups)) > 3
     net, made = star(8), TypeAdapter(Workload).validate_python(keys)
-    assert link_loads(net, made.demand(net, 50)).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
+    assert made.loads(net, 50).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
 
 
 def test_flows_of_an_incast_may_start_one_after_another() -> None:
@@ -160,7 +158,7 @@ def test_flows_to_one_receiver_load_its_link() -> None:
     assert stats.chisquare(np.delete(np.bincount(flows.src), 2)).pvalue > LEVEL
     assert stats.kstest(np.diff(flows.start_ns), "expon", args=(0, np.diff(flows.start_ns).mean())).pvalue > LEVEL
     made = TypeAdapter(Workload).validate_python(to_one(0.8))
-    assert link_loads(net, made.demand(net)).fullest() == (8, 2, pytest.approx(0.8))
+    assert made.loads(net).fullest() == (8, 2, pytest.approx(0.8))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +186,7 @@ def test_sizes_of_an_incast_are_drawn_for_each_flow() -> None:
     assert stats.kstest(flows.size_bytes - 0.5, "uniform", args=(3000, 3000)).pvalue > LEVEL
     assert len(set(flows.size_bytes[:5].tolist())) > 1 and len(flows) == 5000
     made, net = TypeAdapter(Workload).validate_python(keys), star(6)
-    assert made.demand(net).sum() == pytest.approx(5 * 4500.5 * 8 / 10_000)
+    assert made.loads(net).gbps[:, 0].sum() == pytest.approx(5 * 4500.5 * 8 / 10_000)
 
 
 def test_an_incast_of_more_flows_than_hosts_has_as_many_of_each() -> None:
@@ -252,5 +250,5 @@ def test_some_hosts_send_to_the_others() -> None:
     measured = flows.size_bytes.sum() * 8 / (40 * MS) / 100
     assert measured == pytest.approx(0.3, abs=stats.norm.ppf(1 - LEVEL / 2) * np.sqrt(np.exp(0.25) / len(flows)) * 0.3)
     made = TypeAdapter(Workload).validate_python(poisson(0.03) | {"senders": 10})
-    assert link_loads(net, made.demand(net)).fullest() == (20, 21, pytest.approx(0.3))
+    assert made.loads(net).fullest() == (20, 21, pytest.approx(0.3))
     assert made.model_copy(update={"senders": 20}).problem(net) is not None

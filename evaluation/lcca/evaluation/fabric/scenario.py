@@ -14,8 +14,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 from lcca.evaluation.fabric.events import EventModel, link_events, overlap
 from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
-from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
-from lcca.evaluation.fabric.workload.part import Floats, Misfit, Streams
+from lcca.evaluation.fabric.workload.load import LinkLoads
+from lcca.evaluation.fabric.workload.part import Misfit, Streams
 from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
 from lcca.evaluation.fabric.workload.timed import Incast, Poisson
 from lcca.inputs.errors import InputError, Keys
@@ -69,10 +69,10 @@ class Mix(Model):
         """When what it asks of the fabric changes."""
         return tuple(sorted({at_us for each in self.parts for at_us in each.moments_us}))
 
-    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
-        """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s, of the parts that have one."""
-        demands = [demand for each in self.parts if (demand := each.demand(topology, at_us)) is not None]
-        return np.sum(demands, axis=0) if demands else None
+    def loads(self, topology: FabricTopology, at_us: float = 0) -> LinkLoads | None:
+        """Return the mean load of every link at a moment, of the parts that have a rate."""
+        found = [loads for each in self.parts if (loads := each.loads(topology, at_us))]
+        return LinkLoads(topology, np.sum([each.gbps for each in found], axis=0)) if found else None
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many flows start within the duration, in the mean."""
@@ -174,8 +174,7 @@ class FabricScenario(Model):
     def _possible(self) -> FabricScenario:
         """Check what needs the fabric itself; only the first of these problems is told."""
         try:
-            dense = any(part.dense for _, part in self.parts)
-            if problem := self.topology.size.problem(dense):
+            if problem := self.topology.size.problem():
                 raise InputError(problem)
             fabric = self._built
         except InputError as error:
@@ -278,8 +277,8 @@ class FabricScenario(Model):
 
     def loads(self) -> LinkLoads | None:
         """Return the mean load of every link, when the fullest is so full; nothing for workloads without a rate."""
-        demands = [self.workload.demand(self.fabric, at_us) for at_us in self.workload.moments_us]
-        found = [link_loads(self.fabric, each) for each in demands if each is not None]
+        moments = self.workload.moments_us
+        found = [loads for at_us in moments if (loads := self.workload.loads(self.fabric, at_us))]
         return max(found, key=lambda each: each.fullest()[2], default=None)
 
     def settings(self) -> FabricSettings:

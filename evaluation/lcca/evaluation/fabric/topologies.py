@@ -29,25 +29,22 @@ class Size:
 
     Attributes:
         keys: that say so.
+        racks: switches with hosts, and hosts with several switches: as many ways lead to hosts.
         hosts: how many.
         nodes: hosts and switches.
         links: how many.
     """
 
     keys: tuple[str, ...]
+    racks: int
     hosts: int
     nodes: int
     links: int
 
-    def problem(self, dense: bool) -> str:
-        """Return that its memory is not there; empty if it is.
-
-        Args:
-            dense: whether its workload has a rate for each pair of hosts.
-        """
-        distances = 2 * self.hosts * self.nodes  # the engine's, uint16
-        demand = 16 * self.hosts**2 if dense else 0  # two of (hosts, hosts) float64
-        needed, free = LINK_BYTES * self.links + max(distances, demand), free_bytes()
+    def problem(self) -> str:
+        """Return that its memory is not there; empty if it is."""
+        distances = 2 * self.racks * self.nodes  # the engine's, uint16
+        needed, free = LINK_BYTES * self.links + distances, free_bytes()
         if needed <= free:
             return ""
         return (
@@ -80,7 +77,7 @@ class Star(_Built):
     @property
     def size(self) -> Size:
         """How large it is."""
-        return Size(("hosts",), self.hosts, self.hosts + 1, self.hosts)
+        return Size(("hosts",), 1, self.hosts, self.hosts + 1, self.hosts)
 
 
 class Dumbbell(_Built):
@@ -98,7 +95,7 @@ class Dumbbell(_Built):
     @property
     def size(self) -> Size:
         """How large it is."""
-        return Size(("pairs",), 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1)
+        return Size(("pairs",), 2, 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1)
 
 
 class LeafSpine(_Built):
@@ -120,7 +117,7 @@ class LeafSpine(_Built):
         """How large it is."""
         hosts = self.tors * self.hosts_per_tor
         links = hosts + self.tors * self.spines
-        return Size(("tors", "hosts_per_tor", "spines"), hosts, hosts + self.tors + self.spines, links)
+        return Size(("tors", "hosts_per_tor", "spines"), self.tors, hosts, hosts + self.tors + self.spines, links)
 
 
 class FatTree(_Built):
@@ -146,7 +143,7 @@ class FatTree(_Built):
         half, keys = self.k // 2, ("k",) if self.hosts_per_edge is None else ("k", "hosts_per_edge")
         edges = self.k * half
         hosts = edges * (self.hosts_per_edge or half)
-        return Size(keys, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half)
+        return Size(keys, edges, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half)
 
 
 class ThreeTier(_Built):
@@ -170,7 +167,7 @@ class ThreeTier(_Built):
         tors = self.pods * self.tors_per_pod
         hosts, switches = tors * self.hosts_per_tor, tors + self.pods * self.aggs_per_pod + self.cores
         keys = ("pods", "tors_per_pod", "aggs_per_pod", "cores", "hosts_per_tor")
-        return Size(keys, hosts, hosts + switches, hosts + tors * self.aggs_per_pod + self.pods * self.cores)
+        return Size(keys, tors, hosts, hosts + switches, hosts + tors * self.aggs_per_pod + self.pods * self.cores)
 
 
 class LinkFile(Model):
@@ -189,7 +186,9 @@ class LinkFile(Model):
     def size(self) -> Size:
         """How large it is; of files of a limited size."""
         fabric = self._built
-        return Size(("links",), fabric.hosts, fabric.nodes, len(fabric.a))
+        homes = fabric.neighbours[: fabric.hosts]
+        racks = len({each if len(each) == 1 else (host,) for host, each in enumerate(homes)})
+        return Size(("links",), racks, fabric.hosts, fabric.nodes, len(fabric.a))
 
     def build(self) -> FabricTopology:
         """Return the topology."""

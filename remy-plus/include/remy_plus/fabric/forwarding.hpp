@@ -24,10 +24,11 @@ class Forwarding {
   // Other ways from now on.
   void adopt(const Routes& routes);
 
-  // The ports by which a packet may leave `node`; none: it has no way.
+  // The ports by which a packet may leave switch `node`; none: it has no way.
   std::span<const std::uint16_t> choices(const Packet& packet, int node) const {
     const Ends& ends = flows_[packet.flow];
-    const Choice& choice = table_[static_cast<std::size_t>(node) * hosts_ + (goes_back(packet) ? ends.src : ends.dst)];
+    const std::size_t row = (static_cast<std::size_t>(node) - hosts_) * hosts_;
+    const Choice& choice = table_[row + (goes_back(packet) ? ends.src : ends.dst)];
     return {ports_.data() + choice.first, choice.count};
   }
 
@@ -48,7 +49,7 @@ class Forwarding {
   const Wiring& wiring_;
   std::size_t hosts_;
   std::vector<Ends> flows_;
-  std::vector<Choice> table_;  // (nodes, hosts)
+  std::vector<Choice> table_;  // (switches, hosts)
   std::vector<std::uint16_t> ports_;
 };
 

@@ -49,6 +49,8 @@ class Routes {
   bool reaches(int src, int dst) const;
   // The ports of `node` that lead nearer to `dst`; none if it has no way.
   void nearer(int node, int dst, std::vector<int>& found) const;
+  // The first host with the same single switch as `dst`, itself where there is none: other switches send to both alike.
+  int root(int dst) const { return roots_[static_cast<std::size_t>(tree_[static_cast<std::size_t>(dst)])]; }
   // The ports from `src` to `dst`, the host's first. `key` says which of equal ways is taken.
   std::vector<int> way(int src, int dst, std::uint64_t key) const;
 
@@ -59,7 +61,9 @@ class Routes {
 
   const Wiring& wiring_;
   std::vector<std::uint8_t> down_;
-  std::vector<std::uint16_t> distances_;  // (hosts, nodes) in links
+  std::vector<int> tree_;                 // (hosts,) its row of distances
+  std::vector<int> roots_;                // (trees,) the host that they lead to
+  std::vector<std::uint16_t> distances_;  // (trees, nodes) in links
 };
 
 // The ports from `src` to `dst` by the switches that a trace names.

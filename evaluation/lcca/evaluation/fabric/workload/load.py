@@ -34,9 +34,9 @@ class LinkLoads:
 
     @property
     def of_uplinks(self) -> float:
-        """Share of the rate of all ToR uplinks together, mean of both directions."""
+        """Share of the rate of all ToR uplinks together, mean of both directions; 0 without uplinks."""
         up = self.topology.uplinks
-        return float(self.gbps[up].sum() / (2 * self.topology.gbps[up].sum()))
+        return float(self.gbps[up].sum() / max(2 * self.topology.gbps[up].sum(), 1e-300))
 
     def fullest(self) -> tuple[int, int, float]:
         """Return the two ends, in the direction of the traffic, and the load of the fullest link."""
@@ -46,19 +46,28 @@ class LinkLoads:
         return (*(ends[::-1] if back else ends), float(share[link, back]))
 
 
-def link_loads(topology: FabricTopology, demand: Floats) -> LinkLoads:
-    """Return the mean load of every link.
+def onto(hosts: Sequence[int], sent: Floats, taken: Floats) -> tuple[Floats, Floats]:
+    """Return what each host sends to some hosts together, (hosts,), and each of them is sent, (some,), in Gb/s.
 
-    Args:
-        topology: the fabric.
-        demand: (hosts, hosts) Gb/s from each host (row) to each host (column).
+    To another host each sends `sent` of its own (Gb/s) times `taken` of the other. All pairs take (hosts)² of memory.
     """
+    together, each = np.zeros(len(sent)), np.zeros(len(hosts))
+    for place, host in enumerate(hosts):
+        to_it = sent * taken[host]
+        to_it[host] = 0
+        together += to_it
+        each[place] = to_it.sum()
+    return together, each
+
+
+def link_loads(topology: FabricTopology, sent: Floats, taken: Floats) -> LinkLoads:
+    """Return the mean load of every link, with traffic as in `onto`."""
     found = _Sum(topology)
     groups: dict[tuple[int, ...], list[int]] = {}
     for host, switches in enumerate(topology.neighbours[: topology.hosts]):
         groups.setdefault(switches if len(switches) == 1 else (*switches, -1 - host), []).append(host)
     for hosts in groups.values():  # hosts of one rack are reached alike
-        found.add(hosts, demand[:, hosts])
+        found.add(hosts, *onto(hosts, sent, taken))
     return LinkLoads(topology, found.gbps)
 
 
@@ -81,21 +90,20 @@ class _Sum:
         self._searched = self._to[by_switch]
         self._rows = np.searchsorted(self._from[by_switch], np.arange(topology.nodes + 1))
 
-    def add(self, hosts: Sequence[int], demand: Floats) -> None:
-        """Add what all hosts send to some hosts that have the same switches: (all hosts, some hosts) Gb/s."""
+    def add(self, hosts: Sequence[int], sent: Floats, taken: Floats) -> None:
+        """Add what all hosts send to some that have the same switches: (hosts,) Gb/s, and (some,) what these take."""
         switches = self.topology.neighbours[hosts[0]]
         arrived = np.zeros(self.topology.nodes)
-        arrived[: self.topology.hosts] = demand.sum(axis=1)
+        arrived[: self.topology.hosts] = sent
         self._sent += arrived[self._hosts]
         np.add.at(arrived, self._switches, arrived[self._hosts])
         for nodes, others, links in self._steps(switches):
             part = arrived[nodes] / np.bincount(nodes)[nodes]
             np.add.at(self._gbps, links, part)
             np.add.at(arrived, others, part)
-        to_each = demand.sum(axis=0)
         for switch in switches:
             down = [self._at[switch, host] for host in hosts]
-            self._gbps[down] += arrived[switch] * to_each / max(to_each.sum(), 1e-300)
+            self._gbps[down] += arrived[switch] * taken / max(taken.sum(), 1e-300)
 
     @property
     def gbps(self) -> Floats:

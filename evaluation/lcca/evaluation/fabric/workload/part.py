@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from lcca.evaluation.fabric.workload.load import LinkLoads
 from lcca.inputs.model import Model
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -89,9 +89,6 @@ class Part(Model):
         priority: the class of its flows; the switches' `priorities` says how many there are.
     """
 
-    dense: ClassVar[bool] = False
-    """Whether it has a rate for each pair of hosts (`demand`)."""
-
     priority: int = Field(default=0, ge=0)
 
     @property
@@ -116,6 +113,6 @@ class Part(Model):
         """Return the key that does not fit a fabric, and why; nothing where all do."""
         return None
 
-    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
-        """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s; nothing without a rate of its own."""
+    def loads(self, topology: FabricTopology, at_us: float = 0) -> LinkLoads | None:
+        """Return the mean load of every link at a moment; nothing without a rate of its own."""
         return None

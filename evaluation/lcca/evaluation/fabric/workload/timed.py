@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from lcca.evaluation.fabric.workload.load import link_loads
+from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads, onto
 from lcca.evaluation.fabric.workload.part import (
     MOST_BYTES,
     MOST_US,
@@ -36,8 +36,6 @@ class Timed(Part):
         stop_us: and before then; within the whole duration if left out.
         size_scale: sizes that are drawn are multiplied by it, for flows that end within short trials.
     """
-
-    dense: ClassVar[bool] = True
 
     start_us: float = Field(default=0, ge=0, le=MOST_US)
     stop_us: float | None = Field(default=None, gt=0, le=MOST_US)
@@ -69,17 +67,14 @@ class Timed(Part):
         """When it begins; what it no longer asks when it is over needs no look."""
         return (self.start_us,)
 
-    def runs(self, at_us: float) -> bool:
-        """Tell whether flows may start at a moment."""
-        return self.start_us <= at_us < (math.inf if self.stop_us is None else self.stop_us)
-
-    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
-        """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s; nothing where it does not run."""
-        return self.demand_while_on(topology) if self.runs(at_us) else None
+    def loads(self, topology: FabricTopology, at_us: float = 0) -> LinkLoads | None:
+        """Return the mean load of every link at a moment; nothing where it does not run."""
+        runs = self.start_us <= at_us < (math.inf if self.stop_us is None else self.stop_us)
+        return self.loads_while_on(topology) if runs else None
 
     @abstractmethod
-    def demand_while_on(self, topology: FabricTopology) -> Floats:
-        """Return the mean traffic between hosts while it runs, (hosts, hosts) Gb/s."""
+    def loads_while_on(self, topology: FabricTopology) -> LinkLoads:
+        """Return the mean load of every link while it runs."""
 
     def span_ns(self, duration_ns: float) -> tuple[float, float]:
         """Return when the first flow may start, and for how long flows may from then on, in ns."""
@@ -126,19 +121,19 @@ class Poisson(Timed):
             return misfit
         if self.senders is not None and self.senders >= topology.hosts:
             return ("senders",), f"must be fewer than the hosts, {topology.hosts}: the others receive"
-        if self.load_of == "tor-uplinks" and not _load_of_uplinks(topology, self.receiver, self.senders):
+        if self.load_of == "tor-uplinks" and not self._full(topology).of_uplinks:
             return ("load_of",), "no flow crosses links between switches; use host-links"
         return None
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many flows start within the duration, in the mean."""
         bits = self.drawn_from(self.sizes).mean_packets * 8
-        return float(self.demand_while_on(topology).sum()) * self.span_ns(duration_ns)[1] / bits
+        return sum(self._gbps(topology)) * self.span_ns(duration_ns)[1] / bits
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
         sizes, (first, span) = self.drawn_from(self.sizes), self.span_ns(duration_ns)
-        gbps = self.demand_while_on(topology).sum(axis=1).tolist()
+        gbps = self._gbps(topology)
         bits = sizes.mean_packets * 8
         starts = {h: first + streams.arrivals(h, bits / rate, span) for h, rate in enumerate(gbps) if rate}
         counts = {host: len(each) for host, each in starts.items()}
@@ -158,33 +153,38 @@ class Poisson(Timed):
         other = streams.choices(host, topology.hosts - 1, count)
         return other + (other >= host)
 
-    def demand_while_on(self, topology: FabricTopology) -> Floats:
-        """Return the mean traffic between hosts while it runs, (hosts, hosts) Gb/s."""
-        uplinks = _load_of_uplinks(topology, self.receiver, self.senders) if self.load_of == "tor-uplinks" else 1
-        return _filled(topology, self.receiver, self.senders, self.load / uplinks)
+    def loads_while_on(self, topology: FabricTopology) -> LinkLoads:
+        """Return the mean load of every link while it runs."""
+        return LinkLoads(topology, self._full(topology).gbps * self._share(topology))
+
+    def _full(self, topology: FabricTopology) -> LinkLoads:
+        return _full_loads(topology, self.receiver, self.senders)
+
+    def _share(self, topology: FabricTopology) -> float:
+        """Return what share of senders' or the receiver's links it fills."""
+        return self.load / (self._full(topology).of_uplinks if self.load_of == "tor-uplinks" else 1)
+
+    def _gbps(self, topology: FabricTopology) -> list[float]:
+        """Return what each host sends while it runs, Gb/s."""
+        sent, taken = _filled(topology, self.receiver, self.senders, self._share(topology))
+        return list(onto(range(topology.hosts), taken, sent)[1].tolist())
 
 
-def _filled(topology: FabricTopology, receiver: int | None, senders: int | None, share: float = 1) -> Floats:
-    """Return the traffic between hosts that fills a share of senders' or the receiver's links, (hosts, hosts) Gb/s."""
-    rates = topology.host_gbps
+def _filled(topology: FabricTopology, receiver: int | None, senders: int | None, share: float) -> tuple[Floats, Floats]:
+    """Return traffic that fills a share of senders' or the receiver's links, as `onto` takes it."""
+    rates, hosts = topology.host_gbps, np.arange(topology.hosts)
     if senders is not None:
-        first = np.arange(topology.hosts) < senders
-        return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - senders) * share, 0.0)
+        return np.where(hosts < senders, rates / (len(hosts) - senders) * share, 0), (hosts >= senders).astype(float)
     if receiver is None:
-        full = np.repeat(rates[:, None] / (topology.hosts - 1) * share, topology.hosts, axis=1)
-        np.fill_diagonal(full, 0)
-        return full
-    sent = np.where(np.arange(topology.hosts) == receiver, 0.0, rates)
-    full = np.zeros((topology.hosts, topology.hosts))
-    full[:, receiver] = sent * (rates[receiver] / sent.sum()) * share
-    return full
+        return rates / (len(hosts) - 1) * share, np.ones(len(hosts))
+    sent = np.where(hosts == receiver, 0.0, rates)
+    return sent * (rates[receiver] / sent.sum()) * share, (hosts == receiver).astype(float)
 
 
 @lru_cache(maxsize=8)
-def _load_of_uplinks(topology: FabricTopology, receiver: int | None, senders: int | None) -> float:
-    """Return what share of the ToR uplinks full senders fill; 0 where none of it crosses them."""
-    loads = link_loads(topology, _filled(topology, receiver, senders))
-    return loads.of_uplinks if loads.gbps[topology.uplinks].any() else 0.0
+def _full_loads(topology: FabricTopology, receiver: int | None, senders: int | None) -> LinkLoads:
+    """Return the loads of links where senders' links or the receiver's are full."""
+    return link_loads(topology, *_filled(topology, receiver, senders, 1))
 
 
 class Incast(Timed):
@@ -225,14 +225,11 @@ class Incast(Timed):
         """Return the key that does not fit the fabric, and why."""
         return _unknown(self.receiver, topology)
 
-    def demand_while_on(self, topology: FabricTopology) -> Floats:
-        """Return the mean traffic between hosts while it runs, (hosts, hosts) Gb/s."""
-        total = self.senders * self._mean_bytes * 8 / self._gap_ns(topology)
-        found = np.zeros((topology.hosts, topology.hosts))
-        receivers = slice(None) if self.receiver is None else self.receiver
-        found[:, receivers] = total / (topology.hosts - 1) / (topology.hosts if self.receiver is None else 1)
-        np.fill_diagonal(found, 0)
-        return found
+    def loads_while_on(self, topology: FabricTopology) -> LinkLoads:
+        """Return the mean load of every link while it runs."""
+        hosts, gbps = np.arange(topology.hosts), self.senders * self._mean_bytes * 8 / self._gap_ns(topology)
+        taken = np.full(len(hosts), 1 / len(hosts)) if self.receiver is None else (hosts == self.receiver).astype(float)
+        return link_loads(topology, np.full(len(hosts), gbps / (len(hosts) - 1)), taken)
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many flows start within the duration, in the mean."""
