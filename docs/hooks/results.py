@@ -340,7 +340,7 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-RANGES = ("", "-rtt")
+RANGES = ("", "-rtt", "-senders")
 TABLES: Mapping[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
