@@ -329,6 +329,7 @@ def test_simple_commands_import_nothing_heavy(command: list[str]) -> None:
     assert "lcca.remy_plus._core" not in loaded or command[0] != "check", "check must run without the engine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["compare", "evaluate", "rank", "sweep"])
 def test_experiments_begin_without_libraries_that_few_need(recipe: str) -> None:
     code = f"import sys, lcca.experiments.recipes.{recipe}; print(*sys.modules)"

@@ -148,6 +148,7 @@ def test_a_file_that_names_a_header_has_it_on_its_packets(lcca: Any, scenario: P
     assert packets == same and charged - free == 8 * packets
 
 
+@pytest.mark.slow
 def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
     options = ("--on", scenario, "--trials", "24", "--json")
     found = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "2")

@@ -125,6 +125,7 @@ def test_where_it_does_not_run_it_is_refused_by_name(
     assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_it_prints_is_no_result(
     name: str, networks: str, jobs: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -126,6 +126,7 @@ def test_a_trial_knows_nothing_of_those_before_it(tmp_path: Path, runner: Engine
     assert first.mbps.tobytes() == again.mbps.tobytes() and first.delay_ms.tobytes() == again.delay_ms.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [EngineBench(1), pytest.param(None, marks=needs_ns3)])
 def test_a_trial_that_is_kept_belongs_to_what_a_class_imports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: EngineBench | Ns3Bench | None

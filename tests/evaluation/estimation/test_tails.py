@@ -128,6 +128,7 @@ def test_coverage_on_processor_sharing(load: float) -> None:
     assert found["independent flows"] < 0.92
 
 
+@pytest.mark.slow
 def test_the_two_quantities_differ_and_short_trials_are_lower() -> None:
     pooled, of_trials = truths(0.7)
     assert of_trials < 0.93 * pooled

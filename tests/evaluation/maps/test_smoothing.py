@@ -35,6 +35,7 @@ def test_the_allowance_for_bias_is_what_drawn_processes_are_smoothed_by() -> Non
     assert SMOOTHER.bias_variance(AT, operator, means) == pytest.approx((errors**2).mean(axis=1), rel=0.08)
 
 
+@pytest.mark.slow
 def test_lengths_and_noise_are_found() -> None:
     """A wave along one axis is short along that axis and long along the other; noise alone is a plane."""
     points = RNG.random((120, 2))

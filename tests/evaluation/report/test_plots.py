@@ -108,6 +108,7 @@ def texts(figure: Figure) -> Iterator[Any]:
     yield from (text for legend in figure.legends for text in legend.get_texts())
 
 
+@pytest.mark.slow
 def test_nothing_leaves_a_column(drawn: dict[str, tuple[Figure, pd.DataFrame]]) -> None:
     for name, (figure, _) in drawn.items():
         assert figure.get_figwidth() == pytest.approx(3.33), name

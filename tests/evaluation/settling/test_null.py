@@ -47,6 +47,7 @@ def test_rules_keep_their_rate_on_blocks(null: Any, differences: np.ndarray, nam
     assert null.fails([row]) == [] or row.winner_high > 0.05  # few repetitions leave a wide bound
 
 
+@pytest.mark.slow
 def test_single_pairs_with_rare_losses_are_found_out(null: Any, differences: np.ndarray) -> None:
     rare = np.random.default_rng(5).random(differences.shape) < 1 / 300
     plain = null._centred("a pair", differences - 6 * rare, plain=True)

@@ -75,6 +75,7 @@ def contents(run: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_the_contract_of_estimate(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     found = lcca("estimate", link, "--out", run, "--json").json()["estimates"][0]

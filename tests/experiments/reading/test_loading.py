@@ -75,6 +75,7 @@ def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
     assert len(merged) == len(loaded.trials) and (merged["rtt"] == merged["rtt_listed"]).all()
 
 
+@pytest.mark.slow
 def test_utilities_and_conditions_with_dashes_have_their_own_trials(run: Path) -> None:
     """Utility u under condition x-y and utility u-x under condition y once shared a file."""
     trials = load_run(run).trials.query("phase == 'generalisation'")

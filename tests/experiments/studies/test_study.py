@@ -84,6 +84,7 @@ def results(run: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in files}
 
 
+@pytest.mark.slow
 def test_a_small_window_loses_and_a_tuning_finds_the_whole_one(finished: Path) -> None:
     found = {(each["condition"], each["A"], each["utility"]): each for each in summary(finished)["comparisons"]}
     assert len(found) == 6

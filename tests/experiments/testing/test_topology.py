@@ -46,6 +46,7 @@ def test_options_of_a_topology(lcca: RunCommand, networks: Path) -> None:
     assert {row["topology"] for row in lcca(*command, "--set", f"topology={name}").json()["policies"]} == {name}
 
 
+@pytest.mark.slow
 def test_compare_on_another_topology(lcca: RunCommand) -> None:
     command = ("compare", "aimd", "fixed-window:20", "--on", SPACE, "--set", "duration=1000", "--trials", 96, "--json")
     plain, line = lcca(*command).json(), lcca(*command, "--set", "topology=line").json()

@@ -115,6 +115,7 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     assert "bdps" in lcca("show", "policy", policy).out
 
 
+@pytest.mark.slow
 def test_search_and_test_meet_other_flows(finished: Path) -> None:
     tested = pd.concat(map(pd.read_parquet, sorted((finished / "trials").glob("*.parquet"))))
     first = derive(1, "test")

@@ -107,6 +107,7 @@ def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished:
     assert rows["score_bits"].max() == tuned["search_score_bits"]
 
 
+@pytest.mark.slow
 def test_search_and_test_meet_different_networks(finished: Path) -> None:
     config = validate(read_with_files(finished / "config.yaml", TuningConfig), TuningConfig)
     tested = pd.concat([pd.read_parquet(f) for f in sorted((finished / "trials").glob("*.parquet"))])

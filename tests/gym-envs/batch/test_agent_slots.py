@@ -103,6 +103,7 @@ def test_every_flow_of_the_trial_is_an_episode(network: Network) -> None:
     np.testing.assert_array_equal(ends[:, FLOW_ENDED], finished)
 
 
+@pytest.mark.slow
 def test_slots_turn_over_trial_after_trial() -> None:
     slots = AgentSlots(Rules(ACKS), [BYTES], environments=2)
     slots.reset()

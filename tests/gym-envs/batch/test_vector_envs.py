@@ -79,6 +79,7 @@ def test_gymnasium_makes_them() -> None:
     assert env.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
 
 
+@pytest.mark.slow
 def test_ppo_learns_on_many_flows() -> None:
     no_stable_baselines()
     from stable_baselines3 import PPO

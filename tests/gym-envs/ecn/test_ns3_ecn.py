@@ -166,6 +166,7 @@ def test_both_forms_of_actions_mean_the_grid():
         grid.setting([4, 0, 0])
 
 
+@pytest.mark.slow
 def test_utility_is_preds():
     utility = PredUtility()
     assert utility(1.0, 0.0) == utility(1.0, 15.0) == 1.0

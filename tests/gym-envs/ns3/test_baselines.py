@@ -107,6 +107,7 @@ def test_cubic_fills_the_buffer(senders):
     assert sum(found["flows"]["dropped"]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("senders", [1, 4])
 def test_vegas_keeps_alpha_to_beta_packets_waiting(senders):
     # Late senders take queueing for propagation and keep more; slow start has long ended.

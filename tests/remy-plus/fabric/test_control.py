@@ -262,6 +262,7 @@ def test_a_sketch_of_nothing_is_refused() -> None:
         with_tuner(FabricEngine("dcqcn"), Watcher(sketch=Sketch(4, 0))).run(star(3), flood()[1])
 
 
+@pytest.mark.slow
 def test_threads_change_nothing() -> None:
     """Every run has a tuner of its own."""
     engine = FabricEngine("dcqcn", tuner=tuning("paraleon", interval_us=5, sizes=0))

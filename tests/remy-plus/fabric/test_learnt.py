@@ -48,6 +48,7 @@ def test_fixed_windows_take_as_long_flow_by_flow(window: int) -> None:
     np.testing.assert_allclose(here, there, rtol=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["e2e", "vegas-like"])
 def test_rule_tables_score_the_same_over_50_networks(name: str) -> None:
     policy, random = load(POLICIES / f"{name}.json").policy, np.random.default_rng(7)

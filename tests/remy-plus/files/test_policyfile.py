@@ -224,6 +224,7 @@ def test_random_documents_never_crash(document):
         assert str(error)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_random_damage_never_crashes(data):

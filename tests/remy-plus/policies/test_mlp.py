@@ -187,6 +187,7 @@ def test_a_network_reads_like_this() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_shortest_numbers_are_exact(values: list[float]) -> None:

@@ -314,6 +314,7 @@ def test_a_configuration_depends_on_the_text(file: Path) -> None:
     assert digests_of_named_files(asked) != before
 
 
+@pytest.mark.slow
 def test_a_configuration_depends_on_what_the_text_imports(file: Path, monkeypatch: MonkeyPatch) -> None:
     class Asked(Model):
         policy: FileOrName

@@ -126,6 +126,7 @@ def test_exact_ranks_are_of_flows_with_fewer_bytes_left(tmp_path, seed: int) -> 
     np.testing.assert_array_equal(rows[told(rows), 3], exact[told(rows)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("refresh", "delay"), [(11.0, 0.0), (0.0, 4.5), (11.0, 4.5)])
 def test_late_counts_are_earlier_ones(tmp_path, refresh: float, delay: float) -> None:
     """Of the packets that left since the latest reading, what the first said that is `delay` old; none before it."""

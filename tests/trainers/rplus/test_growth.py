@@ -195,6 +195,7 @@ def test_rivals_must_be_tables(make_trainer: MakeTrainer) -> None:
         trainer.step()
 
 
+@pytest.mark.slow
 def test_windows_of_a_training_are_those_of_all_its_tables(make_trainer: MakeTrainer, good: RuleTable) -> None:
     real = run(make_trainer(**GROWN | {"windows": "real", "budget_trials": 900}))
     assert real.windows == "real" and (real.increment != np.rint(real.increment)).all()

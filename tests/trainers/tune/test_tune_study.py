@@ -127,6 +127,7 @@ def test_a_batch_that_was_half_proposed_is_filled_up(
     assert rows(searched(tmp_path / "half", config("tpe"))) == rows(unbroken["tpe"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [40])
 def test_taking_more_at_a_time_changes_nothing(unbroken: dict[str, list[Candidate]], tmp_path: Path, jobs: int) -> None:
     assert rows(searched(tmp_path / "jobs", config("tpe"), jobs=jobs)) == rows(unbroken["tpe"])
