@@ -226,10 +226,7 @@ class FabricScenario(Model):
             asks = f"asks for {most:.3g} times the rate of the link from {a} to {b}"
             load, period = (getattr(self.workload, key, None) for key in ("load", "period_us"))
             if load is not None:
-                yield (
-                    ("workload", "load"),
-                    f"{asks}; at most {np.floor(1000 * (1 + ROUNDING) * load / most) / 1000:g} fits",
-                )
+                yield ("workload", "load"), f"{asks}; at most {np.floor(1000 * load / most + ROUNDING) / 1000:g} fits"
             elif period is not None:
                 yield ("workload", "period_us"), f"{asks}; at least {np.ceil(10 * period * most) / 10:g} fits"
             else:
