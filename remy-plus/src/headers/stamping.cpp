@@ -53,7 +53,7 @@ void Stamping::prepare() {
   record = 0;
   place.clear();
   left = -1;
-  ranks = false;
+  ranks = unsaid = false;
   if (!(stamp_loss >= 0 && stamp_loss < 1)) fail("stamps are lost with a probability from 0 to below 1");
   gaps = imperfect = stamp_loss > 0;
   for (const StampedField& field : fields) {
@@ -65,6 +65,7 @@ void Stamping::prepare() {
     if ((field.window == Window::tumbling || field.window == Window::ewma) && !(field.interval > 0 || field.rtts > 0))
       fail("the window of a field needs an interval");
     gaps |= field.imprecision.late();
+    unsaid |= field.aggregation == Aggregation::per_hop && (!field.when.empty() || field.only >= 0);
     imperfect |= field.imprecision.any();
     if (field.imprecision.late() && overwrites) fail("records that overwrite others cannot be written late");
     place.push_back(field.aggregation == Aggregation::per_hop ? record++ : place.size());

@@ -18,19 +18,34 @@ from scipy import stats
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.network import Network, NetworkList, compile_network
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.record import Record
+from lcca.signal_sets.headers.header import Header, header
+from lcca.signal_sets.headers.simulated import stamping
 
 LEVEL = 1e-4  # chance of a false alarm of each test of chance, had the seeds not been fixed
 COMPONENTS = {"first_on": 1, "on_time": 2, "off_time": 3, "flow_length": 4, "loss": 5, "arrival": 6, "flow_ends": 9}
 
 NETWORK = Network(3, 2.5, 24.0, 4, math.inf, 150.0, 60.0, 0.02)
+
+
+def unsaid() -> Policy:
+    """Return a table that looks at records of which hops leave a word as it was: storage of packets is used again."""
+    keys = header("int-md").model_dump(mode="json")
+    for field in keys["fields"]:
+        field |= {"when": "qlen_pkts > 2"} if field["name"] == "queue" else {}
+    rules = one_rule(("receive_ewma", "queue")).with_action(0, 12, 0.6, 0.2)
+    table = bisect(rules, 0, np.array([np.nan, 1.0])).with_action(1, 3, 0.7, 0.5)
+    return WithHeader(table, stamping(Header.model_validate(keys)))
+
+
 POLICIES: tuple[Policy, ...] = (
     FixedWindow(4),
     FixedRate(0.7),
     Aimd(),
     bisect(one_rule(("rtt_ratio", "send_ewma")), 0, np.array([1.1, 1.0])),
+    unsaid(),
 )
 
 

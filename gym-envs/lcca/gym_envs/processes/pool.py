@@ -173,8 +173,8 @@ class Threads(Pool):
     here = True
 
     def run(self, function: Callable[[Item], Any], items: Sequence[Item], tries: int = TRIES) -> Outcomes:
-        """See `Pool.run`. With a single thread calls are made in this one, where Ctrl-C ends them."""
-        if self.count == 1:
+        """See `Pool.run`. A single thread or call is this one's, where Ctrl-C ends it."""
+        if self.count == 1 or len(items) == 1:
             yield from enumerate(map(function, items))
             return
         pool = ThreadPoolExecutor(self.count)

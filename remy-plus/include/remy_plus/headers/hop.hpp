@@ -49,6 +49,7 @@ inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint
     carried.label = static_cast<std::int16_t>(stamping.labels[turn]);
   }
   for (std::size_t i = 0; i < stamping.fields.size(); ++i) words[i] = stamping.fields[i].initial;
+  if (stamping.unsaid) std::fill(words + stamping.fields.size(), words + stamping.words, 0);  // storage is used again
   return carried;
 }
 

@@ -115,6 +115,7 @@ struct Stamping {
   int left = -1;           // field in which senders say the bytes left, or -1
   bool ranks = false;      // hops rank flows by them
   bool gaps = false;       // a packet may come back without a number in a field, or without a record
+  bool unsaid = false;     // a hop may leave a word of its record as it was
   bool imperfect = false;  // some number is late or an estimate, or stamps are lost
   bool exact = false;      // every packet brings the very numbers of the one hop on its way, and costs nothing
 

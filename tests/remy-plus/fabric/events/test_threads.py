@@ -19,7 +19,7 @@ from lcca.remy_plus.policies.policy import Aimd, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.switches.markers import MARKERS, marking
 from lcca.remy_plus.switches.transports import TRANSPORTS
-from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.header import Header, header
 from lcca.signal_sets.headers.simulated import stamping
 from lcca.signal_sets.load import resolve
 
@@ -168,10 +168,22 @@ def test_headers(bits: Bits, name: str, selective: bool) -> None:
     bits(lambda: engine.run(LEAF_SPINE, flows, horizon_ns=5e6))
 
 
-def table() -> RuleTable:
+def test_records_that_hops_leave_as_they_were(bits: Bits) -> None:
+    """Storage of packets is used again: whose words were there before follows from threads, and must not be read."""
+    keys = header("int-md").model_dump(mode="json")
+    for field in keys["fields"]:
+        field |= {"when": "qlen_bytes > 20000"} if field["name"] == "queue" else {}
+    engine = engine_of(WithHeader(table("queue", 3.0), stamping(Header.model_validate(keys))), FabricSettings())
+    flows = many(LEAF_SPINE, 150, seed=10, mean=60e3)
+    record = bits(lambda: engine.run(LEAF_SPINE, flows, horizon_ns=5e6))
+    assert len(set(record["flow_fct_ns"])) > 100
+
+
+def table(signal: str = "receive_ewma", split: float = 0.2) -> RuleTable:
     """Return two rules that differ."""
     rules = one_rule(("receive_ewma", "queue")).with_action(0, 12, 0.6, 0.2)
-    return bisect(rules, 0, np.array([0.2, np.nan])).with_action(1, 3, 0.7, 0.5)
+    at = np.array([split, np.nan] if signal == "receive_ewma" else [np.nan, split])
+    return bisect(rules, 0, at).with_action(1, 3, 0.7, 0.5)
 
 
 @pytest.mark.parametrize("every", [0, 3])
