@@ -35,14 +35,14 @@ def test_the_allowance_for_bias_is_what_drawn_processes_are_smoothed_by() -> Non
     assert SMOOTHER.bias_variance(AT, operator, means) == pytest.approx((errors**2).mean(axis=1), rel=0.08)
 
 
-@pytest.mark.slow
 def test_lengths_and_noise_are_found() -> None:
     """A wave along one axis is short along that axis and long along the other; noise alone is a plane."""
-    points = RNG.random((120, 2))
-    wave = np.sin(9 * points[:, :1]) + 0.1 * RNG.standard_normal((120, 1))
+    random = np.random.default_rng(5)
+    points = random.random((120, 2))
+    wave = np.sin(9 * points[:, :1]) + 0.1 * random.standard_normal((120, 1))
     found = Spectra(points).smoother(wave)
     assert found.lengths[0] < found.lengths[1] and found.ratio < 0.1
     curve = found.operator(AT) @ wave[:, 0]
     assert curve == pytest.approx(np.sin(9 * AT[:, 0]), abs=0.2)
-    noise = Spectra(points).smoother(RNG.standard_normal((120, 1)))
+    noise = Spectra(points).smoother(random.standard_normal((120, 1)))
     assert noise.operator(points).trace() < 8
