@@ -224,8 +224,8 @@ void EpisodeRules::check() const {
 std::unique_ptr<Episode> new_episode(const EpisodeRules& rules, const Trialled& trial, Workspace& space,
                                      std::vector<SlotReport>& reports) {
   const Network& network = *trial.network;
-  if (rules.header && rules.header->exact && !network.layout)
-    return std::make_unique<EpisodeOn<ExactPort>>(rules, network, trial, space, reports);
+  if (rules.header && rules.header->alike && !network.layout)
+    return std::make_unique<EpisodeOn<AlikePort>>(rules, network, trial, space, reports);
   if (rules.header && !network.layout)
     return std::make_unique<EpisodeOn<HeaderPort>>(rules, network, trial, space, reports);
   if (rules.header) return std::make_unique<EpisodeOn<StampedPaths>>(rules, network, trial, space, reports);

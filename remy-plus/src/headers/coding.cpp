@@ -22,10 +22,13 @@ void Coding::prepare() {
   last_ -= has_invalid && invalid == last_;
   top_ = static_cast<double>(last_);
   turn_ = std::ldexp(1.0, bits);
+  int exponent = 0;
+  const bool exact = base == 0 && bits <= 52 && std::frexp(step, &exponent) == 0.5 && std::abs(exponent) < 900;
+  per_step_ = 1 / step;
+  cut_ = plain_ && exact ? step * turn_ : 0;
 }
 
 std::uint64_t Coding::slow(double value, double draw) const {
-  if (kind == Kind::exact) return std::bit_cast<std::uint64_t>(std::max(value, 0.0));
   if (std::isnan(value) && has_invalid) return invalid;
   if (!std::isfinite(value)) throw std::domain_error("a header's field got a number that it cannot say");
   if (kind == Kind::flag) return value != 0;
@@ -35,7 +38,6 @@ std::uint64_t Coding::slow(double value, double draw) const {
 }
 
 double Coding::decode_slow(std::uint64_t code) const {
-  if (kind == Kind::exact) return std::bit_cast<double>(code);
   if (has_invalid && code == invalid) return std::numeric_limits<double>::quiet_NaN();
   if (kind == Kind::flag) return static_cast<double>(code);
   if (kind != Kind::listed) return number(static_cast<double>(code));

@@ -1,48 +1,55 @@
 #include "remy_plus/headers/stamping.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <stdexcept>
 
 namespace remy_plus {
 namespace {
 
-// Measured at this instant as the packet leaves, from what Moment knows without bytes.
-bool is_instant(const StampedField& field) {
-  static constexpr Source sources[] = {Source::qdelay, Source::hop_delay, Source::link_rate,   Source::mark,
-                                       Source::flows,  Source::fair_rate, Source::xcp_feedback};
-  return std::ranges::count(sources, field.source) && field.window == Window::instant && !field.at_enqueue;
+bool as_it_leaves(const StampedField& field) {
+  const bool scalar = field.aggregation != Aggregation::with && field.aggregation != Aggregation::per_hop;
+  return field.writes && scalar && !field.at_enqueue && field.only < 0 && field.coding.rounding != Rounding::stochastic;
 }
 
-// Any number that one hop writes replaces what the sender wrote, and is read as it is.
-bool is_exact(const StampedField& field) {
-  constexpr auto largest = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
-  const bool replaced = (field.aggregation == Aggregation::max && field.initial == 0) ||
-                        (field.aggregation == Aggregation::min && field.initial == largest);
-  return field.coding.kind == Coding::Kind::exact && replaced && field.formula.empty() && field.when.empty() &&
-         !field.has_value && field.only < 0 && field.writes && !field.imprecision.any() && is_instant(field);
+// Known of the packet and the queue alone.
+bool is_instant(const Formula::Step& step) {
+  static constexpr Source sources[] = {Source::qlen_bytes, Source::qlen_pkts, Source::qdelay,    Source::hop_delay,
+                                       Source::mark,       Source::nqd,       Source::drain_time};
+  const auto source = static_cast<Source>(step.op == Formula::Op::source ? step.value : 0);
+  return step.op != Formula::Op::field && (step.op != Formula::Op::source || std::ranges::count(sources, source));
 }
 
-bool is_exact(const Reading& reading) {
-  const bool known =
-      reading.kind == Reading::Kind::value || (reading.kind == Reading::Kind::mark && reading.marked < 0);
-  return known && reading.count < 0 && !reading.rest;
+// Numbers of flows that are averaged also depend on when packets are looked at that are lost behind the hop.
+bool is_alike(const StampedField& field) {
+  const bool averaged = field.window == Window::tumbling || field.window == Window::ewma;
+  if (!field.writes || field.marks()) return !field.imprecision.any();
+  return field.simple() && !field.imprecision.any() && !field.coding.has_invalid &&
+         field.coding.kind != Coding::Kind::listed && !(averaged && field.source == Source::flows);
 }
 
-bool is_zero(const std::vector<std::uint32_t>& bytes) {
-  return std::ranges::all_of(bytes, [](std::uint32_t b) { return b == 0; });
-}
-
-bool is_exact(const Stamping& s) {
-  const bool always =
-      s.probability >= 1 && s.every_packets == 1 && s.every_us == 0 && s.labels.empty() && s.stamp_loss == 0;
-  return s.plain && always && is_zero(s.sent_bytes) && is_zero(s.reflected_bytes) &&
-         std::ranges::all_of(s.fields, [](const StampedField& field) { return is_exact(field); }) &&
-         std::ranges::all_of(s.readings, [](const Reading& reading) { return is_exact(reading); });
+bool is_alike(const Stamping& s) {
+  const bool always = s.probability >= 1 && s.every_packets == 1 && s.every_us == 0;
+  const auto of_field = [&](const Reading& reading) {
+    const StampedField& field = s.fields[static_cast<std::size_t>(reading.field)];
+    const bool says = field.coding.kind != Coding::Kind::listed || reading.marked >= 0;  // a number, of every code
+    return reading.kind != Reading::Kind::throughput && reading.count < 0 && says &&
+           field.aggregation != Aggregation::per_hop;
+  };
+  return always && s.labels.empty() && !s.imperfect &&
+         std::ranges::all_of(s.fields, [](const StampedField& field) { return is_alike(field); }) &&
+         std::ranges::all_of(s.readings, of_field);
 }
 
 }  // namespace
+
+bool StampedField::simple() const {
+  return as_it_leaves(*this) && when.empty() && !has_value && source < Source::constant;
+}
+
+bool StampedField::marks() const {
+  return as_it_leaves(*this) && window == Window::instant && source == Source::mark && has_value && !when.empty() &&
+         !coding.has_invalid && std::ranges::all_of(when.steps(), is_instant);
+}
 
 void Stamping::prepare() {
   const auto fail = [this](const char* what) { throw std::invalid_argument("header " + name + ": " + what); };
@@ -87,7 +94,7 @@ void Stamping::prepare() {
   if (ranks && left < 0) fail("a rank needs a field in which senders say the bytes left");
   if (gaps && max_hops > 64) fail("more than 64 records, of which some may be left out");
   words = fields.size() + max_hops * record;
-  exact = is_exact(*this);
+  alike = is_alike(*this);
 }
 
 }  // namespace remy_plus

@@ -27,6 +27,26 @@ OTHERS: dict[str, dict] = {
 }
 
 
+COUNTED = {"kind": "linear", "step": 0.25}
+ALIKE: dict[str, list[dict]] = {  # fields; of all but the last packets are alike
+    "sums": [{"name": "q", "source": "qlen_pkts", "bits": 3, "agg": "sum", "init": 2}, FLOWS],
+    "smallest": [
+        {"name": "l", "source": "abw_over_c", "bits": 9, "encode": {"kind": "linear", "step": 2.0**-9}, "agg": "min"}
+    ],
+    "first": [{"name": "d", "source": "hop_delay", "unit": "us", "bits": 20, "encode": COUNTED, "agg": "first"}, QUEUE],
+    "averages": [
+        {"name": "u", "source": "util", "bits": 16, "encode": {"kind": "linear", "step": 2.0**-16}, "agg": "max"}
+        | {"measure": {"window": "tumbling", "interval_us": 7.0}},
+        {**QUEUE, "measure": {"window": "ewma", "interval_us": 20.0}},
+    ],
+    "marks": [
+        {"name": "e", "source": "mark", "value": "ce", "init": "ect0", "bits": 2, "agg": "or"}
+        | {"when": "qlen_pkts > 2 and qdelay > 500", "encode": {"kind": "enum", "values": ["no", "ect0", "ce"]}}
+    ],
+    "averages of flows": [{**FLOWS, "measure": {"window": "ewma", "interval_us": 40.0}}, QUEUE],
+}
+
+
 def network(seed: int) -> Network:
     rng = np.random.default_rng(seed)
     rate, rtt, senders = rng.uniform(0.5, 5), rng.uniform(1, 60), int(rng.integers(1, 12))
@@ -97,6 +117,18 @@ def test_packets_that_are_not_alike(keys: dict) -> None:
     )
     for seed in range(6):
         same(WithHeader(looking(used), stamping(used)), network(seed), seed)
+
+
+@pytest.mark.parametrize("fields", ALIKE.values(), ids=ALIKE)
+def test_packets_that_are_alike(fields: list[dict]) -> None:
+    own = {"name": "own", "title": "Own", "placement": {"layer": "l2"}, "direction": "one_way"}
+    used = Header.model_validate(own | {"fields": fields, "reflect": {"via": "ack"}})
+    assert header_signals(used)
+    policy = WithHeader(looking(used), stamping(used))
+    for seed in range(6):
+        same(policy, network(seed), seed)
+        # Flows come and go before the next packet, behind one that is lost.
+        same(policy, Network(seed, 1.0, 0.5, 4, math.inf, 3.0, 30.0, 0.5, "bytes"), seed)
 
 
 def test_what_hops_make_of_queued_packets() -> None:

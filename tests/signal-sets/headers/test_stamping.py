@@ -90,7 +90,8 @@ def numbers_for(field):
     top = np.uint64(min(2**field.bits, len(getattr(field.encode, "values", ())) or 2**63) - 1 - bool(field.invalid))
     on = codec.decode(np.unique((random.random(200) * float(top)).astype(np.uint64)))
     on = on[np.isfinite(on)]
-    around = [on, np.nextafter(on, -np.inf), np.nextafter(on, np.inf), on * random.random(len(on))]
+    beyond = codec.decode(top) * np.array([1.0, 1.3, 1.9, 2.0, 3.0])
+    around = [beyond, on, np.nextafter(on, -np.inf), np.nextafter(on, np.inf), on * random.random(len(on))]
     return np.concatenate([*around, [0.0, 1e-9, 1.0, 1e6]])
 
 
@@ -100,7 +101,7 @@ def test_the_engine_s_codes_are_the_codec_s(name, field):
 
 
 ROUNDINGS = st.sampled_from(["floor", "ceil", "nearest", "stochastic"])
-STEPS = st.floats(1e-3, 1e3)
+STEPS = st.one_of(st.floats(1e-3, 1e3), st.integers(-12, 12).map(lambda exponent: 2.0**exponent))
 
 
 def kind(name, **keys):

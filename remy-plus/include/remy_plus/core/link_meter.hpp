@@ -39,7 +39,7 @@ class BasicLinkMeter {
  private:
   static constexpr std::int64_t buckets_ = 10;
 
-  double total() const { return static_cast<double>(total_) / static_cast<double>(unit); }
+  double total() const { return static_cast<double>(static_cast<std::int64_t>(total_)) / static_cast<double>(unit); }
 
   void enter(std::int64_t bucket) {
     const std::int64_t skipped = std::min(bucket - newest_, buckets_);

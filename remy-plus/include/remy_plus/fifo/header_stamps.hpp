@@ -17,13 +17,6 @@
 
 namespace remy_plus {
 
-// What a packet takes of the link.
-struct LinkLoad {
-  double size = 1;  // packets
-  double service;   // µs
-  std::uint64_t weight = 0;
-};
-
 // Storage that trials reuse: of each slot of the ring its header.
 struct HeaderSpace {
   struct Slot {
@@ -33,7 +26,7 @@ struct HeaderSpace {
   };
   std::vector<Slot> slots;
   std::vector<std::uint64_t> words;
-  std::vector<Carried> carried;  // none where packets are all alike
+  std::vector<Carried> carried;
 };
 
 class HeaderStamps {
@@ -50,23 +43,9 @@ class HeaderStamps {
         seed_(seed),
         network_(network.id),
         width_(stamping.words),
-        alike_(hop_.simple() && stamping.probability >= 1 && stamping.labels.empty()),
+        loads_{{stamping, false, network.link_rate}, {stamping, true, network.link_rate}},
         readers_(static_cast<std::size_t>(network.senders), Reader(stamping)),
-        reflectors_(static_cast<std::size_t>(network.senders)) {
-    for (const StampedField& field : stamping.fields) initial_.push_back(field.initial);
-    passed_.there = true;
-    passed_.hops = 1;
-    const double unit = stamping.packet_bytes;
-    const std::uint32_t more = Stamping::bytes(stamping.sent_bytes, 1);
-    bytes_[0] = stamping.packet_bytes;
-    bytes_[1] = stamping.packet_bytes + more;
-    for (const bool there : {false, true}) {
-      LinkLoad& load = loads_[there];
-      load.size = there ? 1 + more / unit : 1;
-      load.service = load.size / network.link_rate;
-      load.weight = static_cast<std::uint64_t>(std::llround(load.size * 65536));
-    }
-  }
+        reflectors_(static_cast<std::size_t>(network.senders)) {}
 
   Hop& hop() { return hop_; }
   void tell(const Told& told) { told_ = told; }
@@ -76,27 +55,23 @@ class HeaderStamps {
   void resize(std::size_t slots) {
     space_->slots.resize(slots);
     space_->words.resize(slots * width_);
-    if (!alike_) space_->carried.resize(slots);
+    space_->carried.resize(slots);
   }
   // The ring grew: what was in one slot of `before` is now in another.
   void move(const HeaderSpace& before, std::size_t from, std::size_t to) {
     space_->slots[to] = before.slots[from];
-    if (!alike_) space_->carried[to] = before.carried[from];
+    space_->carried[to] = before.carried[from];
     std::copy_n(before.words.begin() + at(from), width_, space_->words.begin() + at(to));
   }
   HeaderSpace take() { return std::exchange(*space_, {}); }
 
   // A packet leaves its sender.
   const LinkLoad& depart(std::size_t slot, std::uint32_t sequence, std::uint16_t sender) {
-    bool there = true;
-    if (!alike_) {
-      Carried& carried = space_->carried[slot];
-      carried = departure(*stamping_, {seed_, network_, sender, sequence}, words(slot));
-      carried.told = told_;
-      there = carried.there;
-    }
-    space_->slots[slot].there = there;
-    return loads_[there];
+    Carried& carried = space_->carried[slot];
+    carried = departure(*stamping_, {seed_, network_, sender, sequence}, words(slot));
+    carried.told = told_;
+    space_->slots[slot].there = carried.there;
+    return loads_[carried.there];
   }
 
   // It is put into the queue, where so many wait before it, the first of them in slot `first`.
@@ -104,13 +79,13 @@ class HeaderStamps {
     HeaderSpace::Slot& stored = space_->slots[slot];
     if (hop_.listens()) {
       const HeaderSpace::Slot& next = space_->slots[first];
-      const std::uint64_t before = waiting == 0 ? accepted_ : next.until - bytes_[next.there];
+      const std::uint64_t before = waiting == 0 ? accepted_ : next.until - loads_[next.there].bytes;
       Moment moment = moment_of(stored, packet);
       moment.queue_packets = busy ? static_cast<double>(waiting) : 0;
       moment.queue_bytes = busy ? static_cast<double>(accepted_ - before) : 0;
       hop_.enqueue(moment, draws(packet), stored.there ? &space_->carried[slot] : nullptr, words(slot));
     }
-    accepted_ += bytes_[stored.there];
+    accepted_ += loads_[stored.there].bytes;
     stored.until = accepted_;
   }
 
@@ -120,14 +95,7 @@ class HeaderStamps {
     Moment moment = moment_of(stored, packet);
     moment.queue_packets = behind;
     moment.queue_bytes = static_cast<double>(accepted_ - stored.until);
-    if (alike_) {
-      Carried carried;
-      std::uint64_t* const own = words(slot);
-      std::copy_n(initial_.data(), initial_.size(), own);
-      hop_.dequeue(moment, draws(packet), &carried, own);
-    } else {
-      hop_.dequeue(moment, draws(packet), stored.there ? &space_->carried[slot] : nullptr, words(slot));
-    }
+    hop_.dequeue(moment, draws(packet), stored.there ? &space_->carried[slot] : nullptr, words(slot));
   }
 
   // It is at its receiver.
@@ -137,7 +105,7 @@ class HeaderStamps {
   }
 
   const Seen& look(std::size_t slot, const Packet& packet) {
-    Carried& carried = alike_ ? passed_ : space_->carried[slot];
+    Carried& carried = space_->carried[slot];
     carried.shown = space_->slots[slot].shown;
     return readers_[packet.sender].read(packet.flow, carried, words(slot));
   }
@@ -155,7 +123,7 @@ class HeaderStamps {
     moment.start = packet.start;
     moment.service = load.service;
     moment.size = load.size;
-    moment.bytes = bytes_[stored.there];
+    moment.bytes = load.bytes;
     return moment;
   }
 
@@ -163,12 +131,8 @@ class HeaderStamps {
   HeaderSpace* space_;
   Hop hop_;
   std::uint64_t seed_, network_;
-  std::size_t width_;  // words of a packet
-  std::vector<std::uint64_t> initial_;
-  bool alike_;              // all packets have the header, and nothing happens to it but that the hop writes its fields
-  Carried passed_;          // of such packets, behind the hop
-  LinkLoad loads_[2];       // of packets without the header, and with it
-  std::uint64_t bytes_[2];  // of these
+  std::size_t width_;                  // words of a packet
+  LinkLoad loads_[2];                  // of packets without the header, and with it
   std::uint64_t accepted_ = 0;         // bytes
   Told told_;                          // of the next packet to be offered
   std::vector<Reader> readers_;        // per sender

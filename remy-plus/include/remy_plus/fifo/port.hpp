@@ -14,7 +14,7 @@
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/core/record.hpp"
-#include "remy_plus/fifo/exact_stamps.hpp"
+#include "remy_plus/fifo/alike_stamps.hpp"
 #include "remy_plus/fifo/header_stamps.hpp"
 #include "remy_plus/fifo/shares.hpp"
 
@@ -53,12 +53,10 @@ class BasicPort {
       return false;
     }
     if (tail_ - std::min(head_, started_) > mask_) grow();
-    if constexpr (stamped && !sized)
-      stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
     const std::uint64_t slot = tail_ & mask_, waiting = tail_ - started_;
     Packet& stored = ring_[slot];
     const double start = busy ? free_at_ : now;
-    if constexpr (sized) {
+    if constexpr (stamped) {
       const auto& load = stamps_.depart(slot, sequence, sender);
       free_at_ = start + load.service;
       work_ += load.size;
@@ -76,7 +74,7 @@ class BasicPort {
     stored.flow = flow;
     stored.sender = sender;
     stored.lost = lost;
-    if constexpr (sized) stamps_.enqueue(slot, stored, waiting, started_ & mask_, busy);
+    if constexpr (stamped) stamps_.enqueue(slot, stored, waiting, started_ & mask_, busy);
     if (tail_ - head_ == 1) skip_lost();
     return true;
   }
@@ -119,16 +117,19 @@ class BasicPort {
   bool asks() { return stamps_.hop().asks(); }
   void tell(const Told& told) { stamps_.tell(told); }
   const Seen& look(const Packet& packet)
-    requires stamped
+    requires sized
   {
-    const auto slot = static_cast<std::size_t>(&packet - ring_.data());
-    if constexpr (sized)
-      return stamps_.look(slot, packet);
-    else
-      return stamps_.look(slot);
+    return stamps_.look(static_cast<std::size_t>(&packet - ring_.data()), packet);
+  }
+  // Where every packet brings the same signals.
+  template <class Take>
+  SignalMask look(const Packet& packet, const Take& take) const
+    requires(stamped && !sized)
+  {
+    return stamps_.look(static_cast<std::size_t>(&packet - ring_.data()), take);
   }
   bool plain() const
-    requires sized
+    requires stamped
   {
     return stamps_.plain();
   }
@@ -140,7 +141,7 @@ class BasicPort {
   void report(double end, TrialTotals& totals, std::vector<LinkTotals>& links) const {
     const double backlog = std::max(0.0, free_at_ - end) * link_rate_;
     totals.hops = tail_;
-    totals.utilisation = ((sized ? work_ : static_cast<double>(tail_)) - backlog) / link_rate_ / end;
+    totals.utilisation = ((stamped ? work_ : static_cast<double>(tail_)) - backlog) / link_rate_ / end;
     totals.queue_mean = waiting(end) / end;
     links.assign(1, {totals.utilisation, totals.queue_mean, tail_, dropped_});
   }
@@ -224,7 +225,7 @@ class BasicPort {
 };
 
 using Port = BasicPort<NoStamps>;
-using ExactPort = BasicPort<ExactStamps>;
+using AlikePort = BasicPort<AlikeStamps>;
 using HeaderPort = BasicPort<HeaderStamps>;
 
 }  // namespace remy_plus

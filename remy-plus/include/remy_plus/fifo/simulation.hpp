@@ -32,8 +32,8 @@ struct NoObserver {
   void lookup(const Memory&, bool) {}
 };
 
-// `Net` is what lies between senders: Port, one bottleneck, ExactPort where it says more at no cost, Paths over many
-// links, or StampedPaths where packets have headers. They agree bit for bit where all can simulate a network.
+// `Net` is what lies between senders: Port, one bottleneck, AlikePort or HeaderPort where it writes headers, Paths over
+// many links, or StampedPaths where packets have headers. They agree bit for bit where all can simulate a network.
 template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
@@ -120,7 +120,7 @@ class Simulation {
     else if constexpr (Net::sized)
       return Net(network, model, space.ring, HeaderStamps(network, model, space.headers, *stampings.all.front(), seed));
     else if constexpr (Net::stamped)
-      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stampings.all.front()));
+      return Net(network, model, space.ring, AlikeStamps(network, model, space.alike, *stampings.all.front(), seed));
     else
       return Net(network, model, space.ring);
   }
@@ -447,8 +447,8 @@ TrialTotals run_simulation(const Network& network, const Model& model, const P& 
   if (stamping) {
     if (network.workload->open())
       throw std::invalid_argument("open flows with headers are not simulated: leave the header out");
-    if (stamping->exact && !network.layout)
-      return Simulation<P, Observer, ExactPort>(network, model, policy, seed, duration, space, observer, stamping)
+    if (stamping->alike && !network.layout)
+      return Simulation<P, Observer, AlikePort>(network, model, policy, seed, duration, space, observer, stamping)
           .run();
     if (!network.layout)
       return Simulation<P, Observer, HeaderPort>(network, model, policy, seed, duration, space, observer, stamping)

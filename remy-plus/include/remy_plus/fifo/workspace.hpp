@@ -7,7 +7,7 @@
 #include "remy_plus/core/earliest.hpp"
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/core/record.hpp"
-#include "remy_plus/fifo/exact_stamps.hpp"
+#include "remy_plus/fifo/alike_stamps.hpp"
 #include "remy_plus/fifo/header_stamps.hpp"
 #include "remy_plus/fifo/paths.hpp"
 #include "remy_plus/fifo/sender.hpp"
@@ -17,7 +17,7 @@ namespace remy_plus {
 
 struct Workspace {
   std::vector<Packet> ring = std::vector<Packet>(1024);  // of one port
-  ExactSpace exact;                                      // beside the ring, where headers are exact
+  AlikeSpace alike;                                      // beside the ring, where packets are alike
   HeaderSpace headers;                                   // beside the ring, of other headers
   PathSpace paths;                                       // of many
   StampedSpace stamped;                                  // of one or many, with headers

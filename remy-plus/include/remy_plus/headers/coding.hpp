@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -41,14 +42,19 @@ struct Coding {
   void prepare();
 
   // `draw` on [0, 1) is used by stochastic rounding. Throws std::domain_error for what the field cannot say.
-  std::uint64_t encode(double value, double draw = 0) const { return plain_ ? quick(value) : slow(value, draw); }
+  std::uint64_t encode(double value, double draw = 0) const {
+    if (plain_) return quick(value);
+    return kind == Kind::exact ? std::bit_cast<std::uint64_t>(std::max(value, 0.0)) : slow(value, draw);
+  }
   double decode(std::uint64_t code) const {
-    return plain_ ? base + static_cast<double>(code) * step : decode_slow(code);
+    if (plain_) return base + static_cast<double>(code) * step;
+    return kind == Kind::exact ? std::bit_cast<double>(code) : decode_slow(code);
   }
 
  private:
   // Linear, rounded down, saturating, without a code for "not known": what most fields are.
   std::uint64_t quick(double value) const {
+    if (value >= 0 && value < cut_) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value * per_step_));
     double code = std::clamp(quick_floor((value - base) / step), -1.0, top_);
     if (!std::isfinite(value)) return slow(value, 0);
     if (code >= 0 && base + code * step > value) code -= 1;
@@ -71,6 +77,9 @@ struct Coding {
   std::uint64_t last_ = 0;
   double top_ = 0;   // last_
   double turn_ = 0;  // 2^bits
+  // Where steps from 0 are a power of two, so that no product is rounded: numbers below `cut_` have codes that this
+  // many times the number is cut down to.
+  double cut_ = 0, per_step_ = 0;
 };
 
 }  // namespace remy_plus

@@ -28,6 +28,20 @@ struct Moment {
   std::optional<bool> marked;                 // by the port; none: the hop's own marker is asked
 };
 
+// What a packet takes of a link, with the header that one hop wrote to or without.
+struct LinkLoad {
+  std::uint64_t bytes, weight;
+  double size = 1;  // packets
+  double service;   // µs
+
+  LinkLoad(const Stamping& stamping, bool header, double rate)
+      : bytes(stamping.packet_bytes + (header ? Stamping::bytes(stamping.sent_bytes, 1) : 0)) {
+    if (header) size = 1 + Stamping::bytes(stamping.sent_bytes, 1) / static_cast<double>(stamping.packet_bytes);
+    service = size / rate;
+    weight = static_cast<std::uint64_t>(std::llround(size * 65536));
+  }
+};
+
 // By whom and which packet, for random rounding.
 struct Draws {
   std::uint64_t seed = 0, network = 0, sender = 0, packet = 0;
@@ -68,10 +82,11 @@ class Hop {
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
     for (const StampedField& field : stamping.fields) add_meters(field, model, rtt);
-    simple_ = !told_ && std::ranges::all_of(stamping.fields, [&](const StampedField& f) { return is_simple(f); });
+    simple_ = !told_ && !stamping.imperfect &&
+              std::ranges::all_of(stamping.fields, [](const StampedField& f) { return !f.writes || f.simple(); });
     if (simple_)
       for (std::size_t i = 0; i < stamping.fields.size(); ++i)
-        if (stamping.fields[i].writes) simple_fields_.push_back({&stamping.fields[i], i, meters_[i].idle()});
+        if (stamping.fields[i].writes) simple_fields_.push_back({&stamping.fields[i], i, meters_[i].idle});
   }
 
   // The same hop at a link of another rate: what it measures begins anew, and it goes on counting.
@@ -111,14 +126,46 @@ class Hop {
     sent_bytes_ += moment.bytes;
   }
 
-  // The number of a field as a packet leaves, where headers are exact (see Stamping).
-  double number(std::size_t i, const Moment& moment, const Carried& carried) {
+  // The number of a field as a packet leaves, in its source's unit; whether it marks is 1 or 0.
+  double number(std::size_t i, const Moment& moment, const Draws& draws, const Carried& carried) {
     const StampedField& field = stamping_->fields[i];
-    Meters& meters = meters_[i];
-    if (meters.idle()) return scaled(field, instant(meters, field.source, moment, &carried));
-    measure(i, field, moment, {}, &carried);
-    return scaled(field, measured(meters, field.source, moment, &carried));
+    if (!field.when.empty()) {
+      const auto source = [&](std::size_t s) { return idle_number(static_cast<Source>(s), moment, carried); };
+      return field.when.value(source, [](std::size_t) { return 0.0; }) != 0;
+    }
+    measure(i, field, moment, draws, &carried);
+    return measured(meters_[i], field.source, moment, &carried);
   }
+  // The same where nothing is measured for it and it is its source's number, and where the link's use is all.
+  bool idle(std::size_t i) const {
+    const auto& when = stamping_->fields[i].when.steps();
+    const bool mark = when.size() == 1 && when[0] == Formula::Step{Formula::Op::source, double(Source::mark)};
+    return meters_[i].idle && (when.empty() || mark);
+  }
+  bool of_use_alone(std::size_t i) const { return meters_[i].of_use_alone && of_use(stamping_->fields[i].source); }
+  [[gnu::always_inline]] double idle_number(Source source, const Moment& moment, const Carried& carried) const {
+    return instant_here(nullptr, source, moment, &carried);
+  }
+  double use_number(std::size_t i, Source source, double start, const LinkLoad& load) {
+    return use(source, meters_[i].use.read(start, load.service, load.size));
+  }
+  // What it writes into a packet that no hop wrote to, and whether that is the number's code and no more.
+  std::uint64_t code(std::size_t i, double number) const {
+    const StampedField& field = stamping_->fields[i];
+    Carried carried;
+    std::uint64_t made = field.initial;
+    if (field.when.empty() || number != 0)
+      merge(i, field.coding.encode(field.has_value ? field.value : scaled(field, number)), carried, made);
+    return made;
+  }
+  bool codes_alone(std::size_t i) const {
+    const StampedField& field = stamping_->fields[i];
+    const bool replaces = field.aggregation == Aggregation::last || field.aggregation == Aggregation::first ||
+                          (field.aggregation == Aggregation::max && field.initial == 0);
+    return replaces && field.times == field.by && !field.has_value;
+  }
+  // So many bytes left through number() in place of dequeue().
+  void sent(std::uint64_t bytes) { sent_bytes_ += bytes; }
 
  private:
   // What one field is measured with.
@@ -134,7 +181,7 @@ class Hop {
     double rate = 0, allowed = 0;              // of these two
     std::optional<ActiveFlows> flows, ranked;  // known by their packets, with the bytes that these say are left
     std::optional<LateNumber> late;
-    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback && !flows && !ranked && !late; }
+    bool idle = false, of_use_alone = false;  // whether nothing is measured, or the link's use alone
   };
 
   void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
@@ -146,7 +193,7 @@ class Hop {
     for (std::size_t i = 0; i < count; ++i) {
       const StampedField& field = stamping_->fields[i];
       if (field.at_enqueue != enqueue || !field.writes) continue;
-      if (!meters_[i].idle()) measure(i, field, moment, draws, carried);
+      if (!meters_[i].idle) measure(i, field, moment, draws, carried);
       if (writes) write(i, moment, draws, *carried, words);
     }
   }
@@ -159,13 +206,6 @@ class Hop {
     double number = std::nan("");
     std::uint64_t code = 0;  // of the number
   };
-
-  bool is_simple(const StampedField& f) const {
-    if (!f.writes) return true;
-    const bool scalar = f.aggregation != Aggregation::with && f.aggregation != Aggregation::per_hop;
-    return scalar && !stamping_->imperfect && !f.at_enqueue && f.when.empty() && f.only < 0 && !f.has_value &&
-           f.source < Source::constant && f.coding.rounding != Rounding::stochastic;
-  }
 
   // As pass() does at dequeue. Numbers mostly are those of the packet before, and then so are their codes.
   void pass_simple(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
@@ -196,6 +236,10 @@ class Hop {
 
   // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what meters say.
   double instant(const Meters& meters, Source source, const Moment& m, const Carried* carried) const {
+    return instant_here(&meters, source, m, carried);
+  }
+  [[gnu::always_inline]] double instant_here(const Meters* meters, Source source, const Moment& m,
+                                             const Carried* carried) const {
     switch (source) {
       case Source::qlen_bytes:
         return m.queue_bytes;
@@ -219,9 +263,9 @@ class Hop {
       case Source::mark:
         return m.marked ? *m.marked : marker_.on_dequeue(m.queue_packets);
       case Source::flows:
-        return meters.flows ? meters.flows->flows() : flows_;
+        return meters && meters->flows ? meters->flows->flows() : flows_;
       case Source::rank:
-        return meters.ranked && carried ? meters.ranked->rank(carried->told.bytes_left) : 0;
+        return meters && meters->ranked && carried ? meters->ranked->rank(carried->told.bytes_left) : 0;
       case Source::base_rtt:
         return rtt_ * 1e3;
       case Source::hop_count:
@@ -232,14 +276,18 @@ class Hop {
   }
 
   double measured(const Meters& meters, Source source, const Moment& m, const Carried* carried) const {
-    if (source == Source::util) return meters.used;
-    if (source == Source::abw_over_c) return std::max(0.0, 1 - meters.used);
-    if (source == Source::abw) return rate_ * std::max(0.0, 1 - meters.used) * bits_per_us_;
+    if (of_use(source)) return use(source, meters.used);
     if (source == Source::fair_rate) return meters.rate * bits_per_us_;
     if (source == Source::xcp_feedback) return meters.allowed;
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       if (meters.sources[k] == source) return meters.values[k];
     return instant(meters, source, m, carried);
+  }
+
+  double use(Source source, double used) const {
+    if (source == Source::util) return used;
+    const double left = std::max(0.0, 1 - used);
+    return source == Source::abw ? rate_ * left * bits_per_us_ : left;
   }
 
   void measure(std::size_t i, const StampedField& field, const Moment& m, const Draws& draws, const Carried* carried) {
@@ -347,14 +395,17 @@ class Hop {
   }
 
   void combine(std::size_t i, std::uint64_t local, Carried& carried, std::uint64_t* words) const {
-    const StampedField& field = stamping_->fields[i];
-    const std::uint64_t bit = std::uint64_t{1} << i;
-    if (field.aggregation == Aggregation::per_hop) {
+    if (stamping_->fields[i].aggregation == Aggregation::per_hop) {
       if (std::uint64_t* at = record(i, carried.hops, words)) *at = local;
       if (stamping_->overwrites) carried.missing &= ~(std::uint64_t{1} << carried.hops % stamping_->max_hops);
       return;
     }
-    std::uint64_t& code = words[stamping_->place[i]];
+    merge(i, local, carried, words[stamping_->place[i]]);
+  }
+
+  [[gnu::always_inline]] void merge(std::size_t i, std::uint64_t local, Carried& carried, std::uint64_t& code) const {
+    const StampedField& field = stamping_->fields[i];
+    const std::uint64_t bit = std::uint64_t{1} << i;
     const bool first = !(carried.written & bit);
     const bool unknown = field.coding.has_invalid && local == field.coding.invalid;
     if (unknown) return;
@@ -441,6 +492,10 @@ class Hop {
     for (const Formula* formula : {&field.formula, &field.when})
       for (const Formula::Step& step : formula->steps())
         if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
+    const bool other =
+        !meters.sources.empty() || meters.fair_rate || meters.feedback || meters.flows || meters.ranked || meters.late;
+    meters.idle = !other && !meters.uses;
+    meters.of_use_alone = !other && meters.uses;
     meters_.push_back(std::move(meters));
     if (field.writes) phases_[field.at_enqueue] = true;
   }

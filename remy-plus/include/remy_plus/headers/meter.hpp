@@ -73,9 +73,15 @@ class UseMeter {
   // A packet of this size starts service, which takes `service` µs, at `start`. A rolling window has the packet in it.
   double read(double start, double service, double size) {
     if (window_ == Window::tumbling) return tumble(start, start + service);
-    if (window_ != Window::ewma) return meter_.count(start, weight_of(size));
+    if (window_ != Window::ewma) {
+      if (size != size_) {  // most packets are of one size
+        size_ = size;
+        weight_ = static_cast<std::uint64_t>(size * 65536 + 0.5);
+      }
+      return meter_.count(start, weight_);
+    }
     const double found = start == until_ ? average_ : average_ * portable_exp((until_ - start) / interval_);
-    if (service != service_) {  // most packets are of one size
+    if (service != service_) {
       service_ = service;
       kept_ = portable_exp(-service / interval_);
     }
@@ -85,10 +91,6 @@ class UseMeter {
   }
 
  private:
-  static std::uint64_t weight_of(double size) {
-    return size == 1 ? 65536 : static_cast<std::uint64_t>(size * 65536 + 0.5);
-  }
-
   Model with(Model model) const {
     model.link_interval = interval_;
     return model;
@@ -117,7 +119,8 @@ class UseMeter {
   double interval_;  // µs
   Meter meter_;
   double average_ = 0, until_ = 0;
-  double service_ = 0, kept_ = 1;                  // of the latest packet, and what an average keeps in that time
+  double size_ = 1, service_ = 0, kept_ = 1;       // of the latest packet, and what an average keeps in that time
+  std::uint64_t weight_ = 65536;                   // of such a packet
   double current_ = 0, busy_ = 0, completed_ = 0;  // of intervals, µs
 };
 

@@ -74,8 +74,7 @@ class Reader {
       }
     }
     if (std::isnan(value)) return;
-    if (reading.rest) value = 1 - value;
-    seen_.values[reading.signal] = std::clamp(value, 0.0, signal_ceiling - 1);
+    seen_.values[reading.signal] = reading.signal_of(value);
     seen_.fresh |= bit(reading.signal);
   }
 
@@ -107,10 +106,7 @@ class Reader {
   }
 
   double decoded(const Reading& reading, std::uint64_t code) const {
-    const Coding& coding = stamping_->fields[static_cast<std::size_t>(reading.field)].coding;
-    const double value = coding.decode(code);
-    if (reading.kind != Reading::Kind::mark) return value * reading.factor;
-    return reading.marked < 0 ? value != 0 : static_cast<std::int64_t>(code) == reading.marked;
+    return reading.number_of(stamping_->fields[static_cast<std::size_t>(reading.field)].coding, code);
   }
 
   std::uint64_t word(int field, std::uint32_t hop, const std::uint64_t* words) const {

@@ -72,6 +72,10 @@ struct StampedField {
   int only = -1;  // label of one-of fields
   bool writes = true;
 
+  // Whether all there is to it is that its number goes into every packet as it leaves.
+  bool simple() const;
+  // Or that it becomes `value` as a packet leaves where what holds then says so.
+  bool marks() const;
   bool operator==(const StampedField&) const = default;
 };
 
@@ -85,6 +89,16 @@ struct Reading {
   std::int64_t marked = -1;
   double factor = 1, rate_factor = 1, time_factor = 1;
   bool per_packet = false;  // the factor is of bytes into packets, but for the size of a packet
+
+  // What a code of the field says, in the signal's unit.
+  double number_of(const Coding& coding, std::uint64_t code) const {
+    const double number = coding.decode(code);
+    if (kind != Kind::mark) return number * factor;
+    return marked < 0 ? number != 0 : static_cast<std::int64_t>(code) == marked;
+  }
+  // The signal, from a number in its unit.
+  double signal_of(double number) const { return std::clamp(rest ? 1 - number : number, 0.0, signal_ceiling - 1); }
+  double signal_of(const Coding& coding, std::uint64_t code) const { return signal_of(number_of(coding, code)); }
 
   bool operator==(const Reading&) const = default;
 };
@@ -117,7 +131,7 @@ struct Stamping {
   bool gaps = false;       // a packet may come back without a number in a field, or without a record
   bool unsaid = false;     // a hop may leave a word of its record as it was
   bool imperfect = false;  // some number is late or an estimate, or stamps are lost
-  bool exact = false;      // every packet brings the very numbers of the one hop on its way, and costs nothing
+  bool alike = false;      // every packet brings the numbers of a simple hop, and takes as many bytes
 
   bool operator==(const Stamping&) const = default;
 

@@ -58,12 +58,25 @@ class Memory {
       signals_[slow_receive_ewma] = (1 - slow_weight) * signals_[slow_receive_ewma] + slow_weight * gap;
       smallest_rtt_ = std::min(smallest_rtt_, rtt);
       signals_[rtt_ratio] = rtt / smallest_rtt_;
-      if (!seen || plain(net)) {
+      if (plain(net)) {
         signals_[queue] = packet.queue;
         signals_[link] = packet.link;
       }
-      if (seen) receive_header(*seen);
-      if (extras) receive_extras(net, packet, now, acknowledged, seen);
+      const auto take = [this](Signal s, double value) {
+        if (s == mark)
+          smooth(mark, value);
+        else
+          signals_[s] = value;
+      };
+      SignalMask fresh = 0;
+      if constexpr (requires { net.look(packet, take); })
+        fresh = net.look(packet, take);
+      else if (seen)
+        fresh = receive_header(*seen, take);
+      if (extras) {
+        smooth_header(fresh);
+        receive_extras(net, packet, now, acknowledged);
+      }
       if (wanted & (history_signals | whole_history)) remember(now, packet.sent, wanted);
       if (own) [[unlikely]]
         own->compute(signals_);
@@ -95,26 +108,27 @@ class Memory {
     return true;
   }
 
-  // What a header carried; smoothed signals take a step for each header that carries them.
-  void receive_header(const Seen& seen) {
+  template <class Take>
+  static SignalMask receive_header(const Seen& seen, const Take& take) {
     for (SignalMask left = seen.fresh; left != 0; left &= left - 1) {
       const auto s = static_cast<Signal>(std::countr_zero(left));
-      if (s == mark)
-        smooth(mark, seen.values[mark]);
-      else
-        signals_[s] = seen.values[s];
+      take(s, seen.values[s]);
     }
-    if (seen.fresh & bit(queue)) smooth(queue_ewma, seen.values[queue]);
-    if (seen.fresh & bit(link)) smooth(link_ewma, seen.values[link]);
-    if (seen.fresh & bit(available_capacity)) smooth(available_capacity_ewma, seen.values[available_capacity]);
+    return seen.fresh;
+  }
+  // Smoothed signals take a step for each header that carries them.
+  void smooth_header(SignalMask fresh) {
+    if (fresh & bit(queue)) smooth(queue_ewma, signals_[queue]);
+    if (fresh & bit(link)) smooth(link_ewma, signals_[link]);
+    if (fresh & bit(available_capacity)) smooth(available_capacity_ewma, signals_[available_capacity]);
   }
 
   template <class Net, class Received>
-  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged, const Seen* seen) {
+  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged) {
     const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
     signals_[rtt_difference] = now - packet.sent - smallest_rtt_;
     signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);
-    if (!seen || plain(net)) {
+    if (plain(net)) {
       smooth(queue_ewma, packet.queue);
       smooth(link_ewma, packet.link);
       const double spare = net.spare(packet);
