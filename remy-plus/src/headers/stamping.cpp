@@ -31,7 +31,8 @@ bool is_alike(const Stamping& s) {
   const bool always = s.probability >= 1 && s.every_packets == 1 && s.every_us == 0;
   const auto of_field = [&](const Reading& reading) {
     const StampedField& field = s.fields[static_cast<std::size_t>(reading.field)];
-    const bool says = field.coding.kind != Coding::Kind::listed || reading.marked >= 0;  // a number, of every code
+    // A number, of every code; those that no hop writes to included.
+    const bool says = !field.coding.has_invalid && (field.coding.kind != Coding::Kind::listed || reading.marked >= 0);
     return reading.kind != Reading::Kind::throughput && reading.count < 0 && says &&
            field.aggregation != Aggregation::per_hop;
   };

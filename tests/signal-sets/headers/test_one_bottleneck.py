@@ -25,10 +25,8 @@ OTHERS: dict[str, dict] = {
     "rare": {"reflect": {"via": "ack", "every_us": 7.0}},
     "every third": {"reflect": {"via": "ack", "every_packets": 3}},
 }
-
-
 COUNTED = {"kind": "linear", "step": 0.25}
-ALIKE: dict[str, list[dict]] = {  # fields; of all but the last packets are alike
+ALIKE: dict[str, list[dict]] = {  # fields; packets are alike in all but the last
     "sums": [{"name": "q", "source": "qlen_pkts", "bits": 3, "agg": "sum", "init": 2}, FLOWS],
     "smallest": [
         {"name": "l", "source": "abw_over_c", "bits": 9, "encode": {"kind": "linear", "step": 2.0**-9}, "agg": "min"}

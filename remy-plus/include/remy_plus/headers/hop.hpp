@@ -105,9 +105,6 @@ class Hop {
   // Whether packets that are put into the queue matter to it.
   bool listens() const { return told_ || phases_[true]; }
 
-  // Whether it writes numbers as packets leave and does nothing else.
-  bool simple() const { return simple_; }
-
   // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
   // measured; those that carry the header are written to.
   void enqueue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
