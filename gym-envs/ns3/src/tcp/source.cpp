@@ -47,7 +47,7 @@ Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, s
   if (const auto* p = policy()) {
     std::visit(
         [&](const auto& kind) {
-          wanted_ = kind.wanted;
+          wanted_ |= kind.wanted;
           rule_hits_.assign(kind.rules(), 0);
         },
         *p);

@@ -85,7 +85,7 @@ class Source : public Sender {
   remy_plus::Memory memory_;
   remy_plus::Control control_;
   remy_plus::RuleHits rule_hits_;
-  remy_plus::SignalMask wanted_ = 0;
+  remy_plus::SignalMask wanted_ = remy_plus::ack_signals;
   SignalControl* informed_ = nullptr;  // the socket's congestion control
   double least_rtt_ = 0;               // µs, of the flow
   std::optional<bool> met_congestion_;

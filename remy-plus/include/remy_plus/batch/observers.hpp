@@ -80,6 +80,7 @@ inline std::uint32_t census_bits(double value) {
 // Counts the signals met by one rule (see Census).
 class CensusObserver : public NoObserver {
  public:
+  static constexpr SignalMask wanted = ack_signals | bit(link);  // axes may be others than the table's
   CensusObserver(const Census& census, const RuleTable& table, std::vector<std::uint64_t>& counts)
       : census_(census), table_(table), counts_(counts) {}
   void lookup(const Memory& memory, bool current) {

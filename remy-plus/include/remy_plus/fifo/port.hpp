@@ -44,8 +44,8 @@ class BasicPort {
 
   // Offers a packet at `now`; false if the buffer was full. `link_moved`: whether the link has already been
   // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
-  bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender,
-              bool lost) {
+  [[gnu::always_inline]] bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow,
+                                     std::uint16_t sender, bool lost) {
     settle(now, link_moved);
     const bool busy = link_moved ? free_at_ > now : free_at_ >= now;
     if (busy && static_cast<double>(tail_ - started_) >= buffer_) {
@@ -60,10 +60,10 @@ class BasicPort {
       const auto& load = stamps_.depart(slot, sequence, sender);
       free_at_ = start + load.service;
       work_ += load.size;
-      stored.link = stamps_.plain() ? meter_.count(start, load.weight) : 0;
+      stored.link = metered_ && stamps_.plain() ? meter_.count(start, load.weight) : 0;
     } else {
       free_at_ = start + service_;
-      stored.link = meter_.count(start);
+      stored.link = metered_ ? meter_.count(start) : 0;
     }
     ++tail_;
     waiting_ += start - now;
@@ -80,10 +80,14 @@ class BasicPort {
   }
 
   // The same, as a fate.
-  Fate offer(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender, bool lost) {
+  [[gnu::always_inline]] Fate offer(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow,
+                                    std::uint16_t sender, bool lost) {
     if (!accept(now, link_moved, sequence, flow, sender, lost)) return Fate::dropped;
     return lost ? Fate::lost : Fate::under_way;
   }
+
+  // Whether packets bring the link's utilisation; they do until here it is said that nobody reads it.
+  void measure(bool metered) { metered_ = metered; }
 
   double next_arrival() const { return next_arrival_; }
 
@@ -211,6 +215,7 @@ class BasicPort {
   double service_;
   double rtt_;
   double buffer_;
+  bool metered_ = true;
   double free_at_ = -1;
   double next_arrival_ = never;
   double waiting_ = 0;

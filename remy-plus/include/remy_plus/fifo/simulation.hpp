@@ -50,8 +50,11 @@ class Simulation {
         net_(make_net(network_, model, space, stampings, seed)),
         clocks_(network_),
         watchdog_(network_, duration, space.stop),
-        wanted_(policy.wanted | Observer::wanted),
+        wanted_(policy.wanted | Observer::wanted | (reads_wanted_alone_ ? 0 : ack_signals)),
         own_(own_of(policy)) {
+    if constexpr (Net::stamped)
+      if (net_.asks()) wanted_ |= ack_signals;
+    if constexpr (reads_wanted_alone_ && requires { net_.measure(true); }) net_.measure(wanted_ & metered_signals);
     prepare();
   }
 
@@ -63,18 +66,18 @@ class Simulation {
 
   // Plays the next event; false if the trial is over. For those who steer senders from outside (see
   // envs/agent_slots.hpp): they play event by event, and finish.
-  bool play() {
+  [[gnu::always_inline]] bool play() {
     const double arrival = net_.next_arrival();
     const double send_at = space_.next_send.time();
     if (send_at < switch_at_ && send_at <= arrival) {
       if (!advance(send_at)) return false;
-      send_due(space_.next_send.at());
+      go_on(space_.next_send.at(), true);
     } else if (switch_at_ <= arrival && switch_at_ <= send_at) {
       if (!advance(switch_at_)) return false;
       switch_due(switch_due_);
     } else {
       if (!advance(arrival)) return false;
-      receive();
+      if (const std::size_t sender = receive(); sender != nobody_) go_on(sender, false);
     }
     return true;
   }
@@ -97,7 +100,7 @@ class Simulation {
 
   // A sender whose control was changed from outside sends what that allows.
   void resume(std::size_t i) {
-    if (senders_[i].on) send_burst(i, senders_[i]);
+    if (senders_[i].on) send(i);
   }
 
   Sender& sender(std::size_t i) { return senders_[i]; }
@@ -111,6 +114,8 @@ class Simulation {
   }
 
  private:
+  static constexpr bool reads_wanted_alone_ = requires { P::reads_wanted_alone; };
+
   static Net make_net(const Network& network, const Model& model, Workspace& space, const Stampings& stampings,
                       std::uint64_t seed) {
     if constexpr (Net::many_hops && Net::stamped)
@@ -166,28 +171,28 @@ class Simulation {
     return static_cast<double>(s.sent) < static_cast<double>(s.acknowledged + 1) + s.control.window;
   }
 
-  void send_due(std::size_t i) {
-    Sender& s = senders_[i];
-    send_packet(i, s);
-    send_burst(i, s);
-  }
+  static constexpr std::size_t nobody_ = SIZE_MAX;
 
-  // Sends what window and pacing allow at this instant, then plans the next send.
-  void send_burst(std::size_t i, Sender& s) {
+  [[gnu::noinline]] void send(std::size_t i) { go_on(i, false); }
+
+  // Sends what window and pacing allow at this instant, a packet that is due in any case; then plans the next send.
+  [[gnu::always_inline]] void go_on(std::size_t i, bool due) {
+    Sender& s = senders_[i];
     const std::int64_t most = s.sent + Watchdog::most_at_once;
-    while (s.on && window_open(s)) {
+    while (due || (s.on && window_open(s))) {
       if (s.sent > most) watchdog_.stands_still(now_);
-      const double due = s.last_send + s.control.gap;
-      if (due > now_) {
-        plan(i, due);
+      const double next = s.last_send + s.control.gap;
+      if (!due && next > now_) {
+        plan(i, next);
         return;
       }
+      due = false;
       send_packet(i, s);
     }
     plan(i, never);
   }
 
-  void send_packet(std::size_t i, Sender& s) {
+  [[gnu::always_inline]] void send_packet(std::size_t i, Sender& s) {
     Flow& flow = flows_of(i)[s.flow];
     const std::int64_t sequence = s.sent++;
     s.last_send = now_;
@@ -232,9 +237,10 @@ class Simulation {
 
   // --- receiving
 
-  void receive() {
+  // Returns the sender that may now send, if one has got feedback.
+  [[gnu::always_inline]] std::size_t receive() {
     if constexpr (Net::steps)
-      if (!step()) return;
+      if (!step()) return nobody_;
     const auto& packet = net_.deliver();  // valid until the next send
     const std::size_t sender = packet.sender;
     Sender& s = senders_[sender];
@@ -250,11 +256,14 @@ class Simulation {
     if (!steered(sender))
       policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, rule_hits_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
-    if (!s.on) return gone(packet.flow, sender);
+    if (!s.on) {
+      gone(packet.flow, sender);
+      return nobody_;
+    }
     link_moved_ = true;
-    if (held(sender)) return;
+    if (held(sender)) return nobody_;
     if (!steered(sender)) policy_.unblock(s.control, s.memory, rule_hits_of(sender));
-    send_burst(sender, s);
+    return sender;
   }
 
   // Moves one packet over one hop; whether its acknowledgement has come home.
@@ -288,7 +297,7 @@ class Simulation {
       switch_on(i, s);
       space_.next_switch[i] = traffic_->next_off(i, now_);
       find_switch();
-      if (!held(i)) send_burst(i, s);
+      if (!held(i)) send(i);
     }
     find_switch();
   }
@@ -326,7 +335,7 @@ class Simulation {
     const std::size_t i = space_.idle.back();
     space_.idle.pop_back();
     switch_on(i, senders_[i]);
-    send_burst(i, senders_[i]);
+    send(i);
   }
 
   void add_sender() {

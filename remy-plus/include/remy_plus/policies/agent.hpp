@@ -219,7 +219,7 @@ class AgentMemory {
   void look(const Agent& agent, const Memory& memory) {
     std::array<double, lcca_features> own{};
     const bool known = memory.smallest_rtt() > 0;
-    if (known) lcca_look(lcca_log2(flow_.window), &memory.history(), own.data());
+    if (known) lcca_look(flow_.window, &memory.history(), own.data());
     for (std::size_t i = 0; i < own.size(); ++i) view_[i] = static_cast<float>(std::clamp(own[i], -2.0, 2.0));
     for (std::size_t i = 0; i < agent.signals.size(); ++i)
       view_[own.size() + i] = known ? static_cast<float>(Law::form_of(agent.signals[i], memory)) : 0;

@@ -76,6 +76,7 @@ typedef struct {
   double halving, boost_queue, target; /* lcca_prepare: powers of terms */
   double pull;                         /* held between 0 and 1 */
   long long burst;
+  double rows[lcca_most_features][4]; /* the map by features; the last one is 0 */
 } lcca_law;
 
 /* What a law remembers of a flow beside lcca_history. */
@@ -89,21 +90,21 @@ typedef struct {
   long long acks;
 } lcca_flow;
 
-/* Base-2 logarithm of a positive x, and power of 2 with an exponent in +-1000: to single precision. */
+/* Base-2 logarithm of a positive x, and power of 2 with an exponent in +-1000: to single precision. Without branches,
+ * so that compilers can take several at once. */
 static inline double lcca_log2(double x) {
-  uint64_t bits;
-  double mantissa, exponent, f, s;
+  uint64_t bits, exponent;
+  double mantissa, whole, f, s;
   memcpy(&bits, &x, sizeof bits);
-  exponent = (double)((int)(bits >> 52) - 1023);
-  bits = (bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
+  exponent = (bits + 0x95f619980c432ULL) >> 52; /* one more from a mantissa above sqrt 2 on */
+  bits -= (exponent - 1023) << 52;
   memcpy(&mantissa, &bits, sizeof mantissa);
-  if (mantissa > 1.4142135623730951) {
-    mantissa *= 0.5;
-    exponent += 1;
-  }
+  exponent |= 0x4330000000000000ULL; /* 2^52 more */
+  memcpy(&whole, &exponent, sizeof whole);
+  whole -= 4503599627370496.0 + 1023;
   f = (mantissa - 1) / (mantissa + 1);
   s = f * f;
-  return exponent + 2.8853900817779268 * f * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9)))));
+  return whole + 2.8853900817779268 * f * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9)))));
 }
 
 static inline double lcca_exp2(double x) {
@@ -144,11 +145,14 @@ static inline double lcca_form(int form, double unit, double divisor, double val
 
 /* What follows from the terms once for all. */
 static inline void lcca_prepare(lcca_law* law) {
+  int i, j;
   law->halving = lcca_exp2(-law->terms[lcca_boost_time]);
   law->boost_queue = lcca_exp2(law->terms[lcca_boost_queue]);
   law->target = lcca_exp2(law->terms[lcca_target]);
   law->pull = lcca_clamp(law->terms[lcca_pull], 0, 1);
   law->burst = (long long)lcca_exp2(lcca_clamp(law->terms[lcca_window], 0, 30));
+  for (i = 0; i < lcca_most_features; ++i)
+    for (j = 0; j < 4; ++j) law->rows[i][j] = j < 3 && i < law->features ? law->map[j][i] : 0;
 }
 
 /* The flow begins. */
@@ -158,20 +162,32 @@ static inline void lcca_begin(const lcca_law* law, lcca_flow* flow) {
   flow->gap = lcca_exp2(law->terms[lcca_gap]);
 }
 
-/* The features of every law, not yet held between -2 and 2. */
-static inline void lcca_look(double log_window, const lcca_history* h, double* x) {
+/* The features of every law, not yet held between -2 and 2. Returns the logarithm of the window. */
+static inline double lcca_look(double window, const lcca_history* h, double* x) {
   const double per_gap = h->smallest_gap > 0 ? 1 / h->smallest_gap : 0, age = lcca_age(h);
-  x[lcca_of_window] = (log_window - 4) / 2;
-  x[lcca_of_queue] = lcca_log2(1 + h->queueing * per_gap) / 2 - 0.5;
-  x[lcca_of_queue_2] = lcca_log2(1 + h->over_2 * per_gap) / 2 - 0.5;
-  x[lcca_of_queue_8] = lcca_log2(1 + h->over_8 * per_gap) / 2 - 0.5;
-  x[lcca_of_smallest_gap_ratio] = lcca_log2(1 + 16 * lcca_smallest_gap_ratio(h)) / 2 - 1.5;
+  double logs[8];
+  int i;
+  logs[0] = window;
+  logs[1] = 1 + h->queueing * per_gap;
+  logs[2] = 1 + h->over_2 * per_gap;
+  logs[3] = 1 + h->over_8 * per_gap;
+  logs[4] = 1 + 16 * lcca_smallest_gap_ratio(h);
+  logs[5] = 1 + lcca_since_queue(h);
+  logs[6] = 1 + lcca_gap_ratio(h);
+  logs[7] = 1;
+  for (i = 0; i < 8; ++i) logs[i] = lcca_log2(logs[i]);
+  x[lcca_of_window] = (logs[0] - 4) / 2;
+  x[lcca_of_queue] = logs[1] / 2 - 0.5;
+  x[lcca_of_queue_2] = logs[2] / 2 - 0.5;
+  x[lcca_of_queue_8] = logs[3] / 2 - 0.5;
+  x[lcca_of_smallest_gap_ratio] = logs[4] / 2 - 1.5;
   x[lcca_of_age_2] = 1 / (1 + age / 2);
   x[lcca_of_age_16] = 1 / (1 + age / 16);
   x[lcca_of_queued_share] = 2 * h->queued_share - 1;
-  x[lcca_of_since_queue] = lcca_log2(1 + lcca_since_queue(h)) / 2;
-  x[lcca_of_gap_ratio] = lcca_log2(1 + lcca_gap_ratio(h)) - 1;
+  x[lcca_of_since_queue] = logs[5] / 2;
+  x[lcca_of_gap_ratio] = logs[6] - 1;
   x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
+  return logs[0];
 }
 
 /* The parts that hold for a while, law->refresh RTTs. `signals`: features of the law's signals; `at_rate`: whether a
@@ -179,37 +195,46 @@ static inline void lcca_look(double log_window, const lcca_history* h, double* x
 static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
                                 int at_rate) {
   const double* p = law->terms;
-  const double log_window = lcca_log2(flow->window), age = lcca_age(h);
-  const double free = lcca_clamp(lcca_since_queue(h) - 1, 0, 16);
-  double n[3] = {0, 0, 0};
+  const double age = lcca_age(h), free = lcca_clamp(lcca_since_queue(h) - 1, 0, 16);
+  double n[4] = {0, 0, 0, 0}, powers[4], log_window;
   int i, j;
   if (law->features > 0) {
     double x[lcca_most_features];
-    lcca_look(log_window, h, x);
+    log_window = lcca_look(flow->window, h, x);
     for (i = lcca_features; i < law->features; ++i) x[i] = signals[i - lcca_features];
-    for (j = 0; j < 3; ++j) {
-      for (i = 0; i < law->features; ++i) n[j] += law->map[j][i] * lcca_clamp(x[i], -2, 2);
-      n[j] = lcca_clamp(n[j], -law->bound, law->bound);
+    for (i = 0; i < law->features; ++i) {
+      const double held = lcca_clamp(x[i], -2, 2);
+      for (j = 0; j < 4; ++j) n[j] += law->rows[i][j] * held;
     }
+    for (j = 0; j < 3; ++j) n[j] = lcca_clamp(n[j], -law->bound, law->bound);
+  } else {
+    log_window = lcca_log2(flow->window);
   }
   for (j = 0; j < 3; ++j) n[j] += flow->added[j];
-  flow->pace = lcca_exp2(p[lcca_pace] + n[2]);
-  if (at_rate) return;
-  flow->up = lcca_exp2(p[lcca_increase] - p[lcca_increase_window] * log_window + n[0]);
-  flow->boost = lcca_exp2(p[lcca_boost] - age * law->halving);
+  powers[0] = p[lcca_pace] + n[2];
+  if (at_rate) {
+    flow->pace = lcca_exp2(powers[0]);
+    return;
+  }
+  powers[1] = p[lcca_increase] - p[lcca_increase_window] * log_window + n[0];
+  powers[2] = p[lcca_boost] - age * law->halving;
+  powers[3] = p[lcca_decrease] + p[lcca_decrease_window] * log_window + p[lcca_decrease_young] / (1 + age / 8) + n[1];
+  for (i = 0; i < 4; ++i) powers[i] = lcca_exp2(powers[i]);
+  flow->pace = powers[0];
+  flow->up = powers[1];
+  flow->boost = powers[2];
+  flow->down = powers[3];
   flow->recovery = 0;
   if (p[lcca_recovery] != 0 && free > 0)
     flow->recovery = p[lcca_recovery] * lcca_exp2(p[lcca_recovery_power] * lcca_log2(free));
-  flow->down = lcca_exp2(p[lcca_decrease] + p[lcca_decrease_window] * log_window +
-                         p[lcca_decrease_young] / (1 + age / 8) + n[1]);
 }
 
 /* Whether the next ACK, at `now`, computes these parts anew: only then are features of signals looked at. */
 static inline int lcca_due(const lcca_flow* flow, double now) { return flow->acks < 24 || now >= flow->next; }
 
 /* An ACK of the flow, after lcca_history has it. `rate`: what hops grant the flow, packets/us; 0 if unknown. */
-static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
-                            double rate, double now) {
+LCCA_INLINE void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
+                          double rate, double now) {
   const double* p = law->terms;
   const double queue = 8 * h->queueing * h->per_rtt;
   const int at_rate = rate > 0 && law->pull >= 1, due = lcca_due(flow, now);

@@ -44,7 +44,7 @@ class Law {
     control.mind = std::move(mind);
   }
 
-  void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
+  [[gnu::always_inline]] void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
     if (ack.current) acknowledged(control, static_cast<FlowMind&>(*control.mind).flow, memory, ack.now);
   }
 
@@ -54,7 +54,7 @@ class Law {
     steer(control, flow);
   }
 
-  void acknowledged(Control& control, lcca_flow& flow, const Memory& memory, double now) const {
+  [[gnu::always_inline]] void acknowledged(Control& control, lcca_flow& flow, const Memory& memory, double now) const {
     std::array<double, lcca_most_features> features;
     if (law_->features > 0 && lcca_due(&flow, now))
       for (std::size_t i = 0; i < signals_.size(); ++i) features[i] = form_of(signals_[i], memory, own.get());
@@ -71,6 +71,7 @@ class Law {
   void unblock(Control&, const Memory&, RuleHits&) const {}
   std::size_t rules() const { return 0; }
 
+  static constexpr bool reads_wanted_alone = true;
   SignalMask wanted;
   std::shared_ptr<const OwnSignals> own;
 
@@ -86,7 +87,7 @@ class Law {
 
   // What hops grant the flow, packets/µs; 0 if that is not known yet. 1 over a number of flows: of the rate of the
   // closest ACKs.
-  double rate(const Memory& memory) const {
+  [[gnu::always_inline]] double rate(const Memory& memory) const {
     if (rate_.absolute()) return 0;
     const double value = rate_.value(memory.signals());
     if (rate_.over != signal_count) return value;

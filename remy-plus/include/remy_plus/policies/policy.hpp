@@ -32,6 +32,7 @@ namespace remy_plus {
 inline constexpr double least_real_window = 1;
 
 struct RuleTable {
+  static constexpr bool reads_wanted_alone = true;  // of signals nothing else
   std::shared_ptr<const RuleTree> tree;
   std::vector<Action> actions;
   PacingUnit pacing;
@@ -40,18 +41,18 @@ struct RuleTable {
   std::shared_ptr<const OwnSignals> own = nullptr;
 
   void start(Control& control, const Memory& memory, RuleHits& rule_hits) const { apply(control, memory, rule_hits); }
-  void feedback(Control& control, const Memory& memory, const Ack&, RuleHits& rule_hits) const {
+  [[gnu::always_inline]] void feedback(Control& control, const Memory& memory, const Ack&, RuleHits& rule_hits) const {
     apply(control, memory, rule_hits);
   }
   // Remy looks the rule up again where a window of 0 would block a send; R+ does not.
-  void unblock(Control& control, const Memory& memory, RuleHits& rule_hits) const {
+  [[gnu::always_inline]] void unblock(Control& control, const Memory& memory, RuleHits& rule_hits) const {
     if (pacing.absolute() && control.window == 0) apply(control, memory, rule_hits);
   }
   std::size_t rules() const { return actions.size(); }
   std::uint32_t rule(const Memory& memory) const { return tree->find(memory.signals()); }
 
  private:
-  void apply(Control& control, const Memory& memory, RuleHits& rule_hits) const {
+  [[gnu::always_inline]] void apply(Control& control, const Memory& memory, RuleHits& rule_hits) const {
     const std::uint32_t at = rule(memory);
     ++rule_hits[at];
     const Action& action = actions[at];

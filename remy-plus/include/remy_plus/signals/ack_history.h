@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+/* What every ACK goes through once: calls would take a tenth of its time. */
+#ifdef __GNUC__
+#define LCCA_INLINE static inline __attribute__((always_inline))
+#else
+#define LCCA_INLINE static inline
+#endif
+
 typedef struct {
   double smallest_rtt, per_rtt; /* us, and its inverse */
   double queueing;              /* us: latest RTT less the smallest */
@@ -33,7 +40,7 @@ static inline void lcca_first_ack(lcca_history* h, double now, double sent) {
 }
 
 /* A later ACK, of a packet that was sent at `sent`. */
-static inline void lcca_next_ack(lcca_history* h, double now, double sent) {
+LCCA_INLINE void lcca_next_ack(lcca_history* h, double now, double sent) {
   const double rtt = now - sent, gap = now - h->last_ack;
   double counted, q, in_rtts;
   int queued;

@@ -23,6 +23,7 @@ struct StampsOnly {
 class Memory {
  public:
   const Signals& signals() const { return signals_; }
+  // Kept where ack_signals are wanted, as latest_rtt() is.
   double receive_interval() const { return signals_[receive_ewma]; }
   double smallest_rtt() const { return smallest_rtt_; }
   // Kept where whole_history is wanted, or one of history_signals.
@@ -40,8 +41,8 @@ class Memory {
   // before it; `net` knows what the packet met on its way, `own` is null or the policy's own signals. The first packet
   // of a flow only starts the clocks (R+).
   template <class Net, class Received>
-  void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted,
-               const OwnSignals* own = nullptr) {
+  [[gnu::always_inline]] void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged,
+                                      SignalMask wanted, const OwnSignals* own = nullptr) {
     const bool extras = (wanted & extra_signals) != 0;
     if (extras) note_loss(packet);
     const Seen* seen = nullptr;
@@ -52,12 +53,14 @@ class Memory {
       smallest_one_way_ = net.one_way_delay(packet, now);
       if (wanted & (history_signals | whole_history)) lcca_first_ack(&history_, now, packet.sent);
     } else {
-      const double gap = now - last_received_;
-      smooth(send_ewma, packet.sent - last_sent_);
-      smooth(receive_ewma, gap);
-      signals_[slow_receive_ewma] = (1 - slow_weight) * signals_[slow_receive_ewma] + slow_weight * gap;
       smallest_rtt_ = std::min(smallest_rtt_, rtt);
-      signals_[rtt_ratio] = rtt / smallest_rtt_;
+      if (wanted & (ack_signals | extra_signals)) {
+        const double gap = now - last_received_;
+        smooth(send_ewma, packet.sent - last_sent_);
+        smooth(receive_ewma, gap);
+        signals_[slow_receive_ewma] = (1 - slow_weight) * signals_[slow_receive_ewma] + slow_weight * gap;
+        signals_[rtt_ratio] = rtt / smallest_rtt_;
+      }
       if (plain(net)) {
         signals_[queue] = packet.queue;
         signals_[link] = packet.link;
@@ -142,7 +145,7 @@ class Memory {
     signals_[one_way_ratio] = one_way / smallest_one_way_;
   }
 
-  void remember(double now, double sent, SignalMask wanted) {
+  [[gnu::always_inline]] void remember(double now, double sent, SignalMask wanted) {
     lcca_next_ack(&history_, now, sent);
     if (!(wanted & history_signals)) return;
     constexpr double ceiling = signal_ceiling - 1;

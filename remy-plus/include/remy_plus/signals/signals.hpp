@@ -213,6 +213,13 @@ static_assert(signal_places < 63, "a mask has one bit per signal");
 
 constexpr SignalMask bit(Signal s) { return SignalMask{1} << s; }
 
+// Signals of ACKs, computed where one of them is wanted, or an extra one.
+inline constexpr SignalMask ack_signals = bit(send_ewma) | bit(receive_ewma) | bit(slow_receive_ewma) | bit(rtt_ratio);
+
+// What the port's meter of utilisation says.
+inline constexpr SignalMask metered_signals =
+    bit(link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma);
+
 // Signals that updates compute only where a policy or an observer wants one of them.
 inline constexpr SignalMask extra_signals = bit(rtt_difference) | bit(queueing_delay) | bit(loss) | bit(queue_ewma) |
                                             bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma) |

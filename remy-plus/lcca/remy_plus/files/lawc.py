@@ -106,7 +106,7 @@ def _numbers(law: Law) -> str:
     numbers = ", ".join(columns)
     return (
         f"\nstatic lcca_law the_law = {{{_row(law.terms)}, {{{numbers}}}, {len(law.features)}, "
-        f"{law.bound!r}, {law.largest_window!r}, {law.refresh!r}, 0, 0, 0, 0, 0}};\n"
+        f"{law.bound!r}, {law.largest_window!r}, {law.refresh!r}, 0, 0, 0, 0, 0, {{{{0}}}}}};\n"
     )
 
 

@@ -24,7 +24,7 @@ class WithSignals : public Transport {
         looks_at_hops_(looks_at_hops && !header_),
         frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
                      (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
-        wanted_(wanted),
+        wanted_(wanted | ack_signals),
         own_(std::move(own)) {}
 
   Telemetry telemetry() const final {
