@@ -63,11 +63,20 @@ def test_a_law_needs_what_it_looks_at_alone(inputs: tuple[str, ...]) -> None:
     assert batch == pytest.approx(traced, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "inputs"), [("nosignal-8b", ()), ("rcp-16", ("fair_rate",)), ("xcp", ("xcp_feedback",))]
-)
-def test_hops_that_ask_senders_get_their_answers(name: str, inputs: tuple[str, ...]) -> None:
-    """XCP's and RCP's routers go by the RTT that senders have measured."""
+HEADERS = [
+    ("nosignal-8b", ()),
+    ("nosignal-8b", ("queue",)),
+    ("nosignal-8b", ("link_ewma", "queue_ewma")),
+    ("ecn", ("mark",)),
+    ("fair-share", ("flows",)),
+    ("rcp-16", ("fair_rate",)),
+    ("xcp", ("xcp_feedback",)),
+]
+
+
+@pytest.mark.parametrize(("name", "inputs"), HEADERS)
+def test_of_headers_too(name: str, inputs: tuple[str, ...]) -> None:
+    """XCP's and RCP's routers go by the RTT that senders have measured, whether these look at it or not."""
     batch, traced = outcome(WithHeader(law(*inputs), stamping(header(name))))
     assert batch == pytest.approx(traced, rel=1e-12)
 
@@ -89,3 +98,15 @@ def test_a_class_in_python_has_the_round_trip(tmp_path: Path) -> None:
     )
     batch, traced = outcome(load(f"{file}:Mine").policy)
     assert batch == pytest.approx(traced, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "counted"), [("nosignal-8b", "link", "queue"), ("fair-share", "flows", "capacity")]
+)
+def test_a_census_counts_what_its_table_does_not_look_at(name: str, seen: str, counted: str) -> None:
+    def cut(*signals: str) -> float:
+        policy = compile_policy(WithHeader(one_rule((*signals, "receive_ewma")), stamping(header(name))))
+        return float(Engine(DURATION, jobs=1).cuts(policy, NetworkList([NETWORK]), [0], [5], 0, [counted])[0])
+
+    assert cut(seen) == pytest.approx(cut(seen, counted), nan_ok=True)
+    assert name != "nosignal-8b" or cut(seen) > 0

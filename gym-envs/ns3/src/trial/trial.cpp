@@ -166,9 +166,7 @@ class Trial final : public TrialDriver {
       layout.link |= stock && stock->needs_link;
     }
     layout.queue |= (wanted & (bit(queue) | bit(queue_ewma))) != 0;
-    layout.link |=
-        (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
-        0;
+    layout.link |= (wanted & remy_plus::metered_signals) != 0;
     if (plan_.header && !plan_.header->plain) return {};  // hops count its bytes
     const std::int64_t bytes = plan_.options.header_bytes;
     layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);

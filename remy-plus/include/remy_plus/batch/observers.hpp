@@ -80,7 +80,8 @@ inline std::uint32_t census_bits(double value) {
 // Counts the signals met by one rule (see Census).
 class CensusObserver : public NoObserver {
  public:
-  static constexpr SignalMask wanted = ack_signals | bit(link);  // axes may be others than the table's
+  // Axes may be others than the table's; extra signals and those of the history only where it has one.
+  static constexpr SignalMask wanted = ((SignalMask{1} << network_signals) - 1) & ~extra_signals & ~history_signals;
   CensusObserver(const Census& census, const RuleTable& table, std::vector<std::uint64_t>& counts)
       : census_(census), table_(table), counts_(counts) {}
   void lookup(const Memory& memory, bool current) {

@@ -35,8 +35,9 @@ class AlikeStamps {
   static constexpr bool any = true, sized = false;
   using Meter = BasicLinkMeter<std::uint64_t, 65536>;
 
+  // Of what packets say, that alone is kept which `wanted` signals are made of.
   AlikeStamps(const Network& network, const Model& model, AlikeSpace& space, const Stamping& stamping,
-              std::uint64_t seed)
+              std::uint64_t seed, SignalMask wanted)
       : plain_(stamping.plain),
         space_(&space),
         hop_(stamping, model, network.link_rate, network.rtt),
@@ -47,30 +48,35 @@ class AlikeStamps {
       const StampedField& field = stamping.fields[i];
       written_.push_back({i, &field, hop_.idle(i), hop_.of_use_alone(i), hop_.codes_alone(i), field.initial, {}});
     }
+    const SignalMask kept = carried_for(wanted);
     for (const Reading& reading : stamping.readings) {
+      if (!(kept & bit(reading.signal))) continue;
       Written& field = written_[static_cast<std::size_t>(reading.field)];
       field.readings.push_back({&reading, latest_.size()});
       latest_.push_back(reading.signal_of(field.field->coding, field.code));
       signals_.push_back(reading.signal);
       fresh_ |= bit(reading.signal);
     }
-    std::erase_if(written_, [](const Written& field) { return !field.field->writes; });
+    std::erase_if(written_, [](const Written& field) { return !field.field->writes || field.readings.empty(); });
+    asks_ = std::ranges::any_of(written_, [](const Written& field) { return Hop::told(field.field->source); });
   }
 
   Hop& hop() { return hop_; }
+  // Whether senders are to say how they send: what is read is made of it.
+  bool asks() const { return asks_; }
   void tell(const Told& told) { offered_.told = told; }
   // Whether senders are told of queue and link without bytes.
   bool plain() const { return plain_; }
 
   void resize(std::size_t slots) {
     space_->values.resize(slots * latest_.size());
-    if (hop_.asks()) space_->told.resize(slots);
+    if (asks_) space_->told.resize(slots);
   }
   // The ring grew: what was in one slot of `before` is now in another.
   void move(const AlikeSpace& before, std::size_t from, std::size_t to) {
     const auto at = [&](std::size_t slot) { return static_cast<std::ptrdiff_t>(slot * latest_.size()); };
     std::copy_n(before.values.begin() + at(from), latest_.size(), space_->values.begin() + at(to));
-    if (hop_.asks()) space_->told[to] = before.told[from];
+    if (asks_) space_->told[to] = before.told[from];
   }
   AlikeSpace take() { return std::exchange(*space_, {}); }
 
@@ -79,7 +85,7 @@ class AlikeStamps {
 
   // It is put into the queue, where so many wait before it.
   void enqueue(std::size_t slot, const Packet& packet, std::uint64_t waiting, std::size_t, bool busy) {
-    if (!hop_.asks()) return;
+    if (!asks_) return;
     space_->told[slot] = offered_.told;
     Moment moment = moment_of(packet, 0);
     moment.queue_packets = busy ? static_cast<double>(waiting) : 0;
@@ -88,7 +94,7 @@ class AlikeStamps {
 
   // It leaves, and so many wait behind it.
   void dequeue(std::size_t slot, const Packet& packet, std::uint32_t behind) {
-    if (hop_.asks()) passing_.told = space_->told[slot];
+    if (asks_) passing_.told = space_->told[slot];
     for (Written& field : written_) {
       const Source source = field.field->source;
       const double number = field.idle     ? hop_.idle_number(source, moment_of(packet, behind), passing_)
@@ -142,7 +148,7 @@ class AlikeStamps {
     return hop_.number(field, moment_of(packet, behind), draws, passing_);
   }
 
-  bool plain_;
+  bool plain_, asks_ = false;
   AlikeSpace* space_;
   Hop hop_;
   std::uint64_t seed_, network_;

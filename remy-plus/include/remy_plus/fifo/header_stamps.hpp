@@ -47,6 +47,7 @@ class HeaderStamps {
         reflectors_(static_cast<std::size_t>(network.senders)) {}
 
   Hop& hop() { return hop_; }
+  bool asks() const { return hop_.asks(); }
   void tell(const Told& told) { told_ = told; }
   // Whether senders are told of queue and link without bytes.
   bool plain() const { return stamping_->plain; }

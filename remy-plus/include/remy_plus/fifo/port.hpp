@@ -29,14 +29,17 @@ class BasicPort {
   static constexpr bool steps = sized;          // lost packets come to their end too
   using Clocks = SharedClock;
 
-  // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
-  BasicPort(const Network& network, const Model& model, std::vector<Packet>& ring, Stamps stamps = {})
+  // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way. Packets bring the
+  // link's utilisation where one of metered_signals is wanted.
+  BasicPort(const Network& network, const Model& model, std::vector<Packet>& ring, SignalMask wanted,
+            Stamps stamps = {})
       : ring_(ring),
         meter_(model, network.link_rate),
         link_rate_(network.link_rate),
         service_(1 / network.link_rate),
         rtt_(network.rtt),
         buffer_(network.buffer),
+        metered_(wanted & metered_signals),
         mask_(ring.size() - 1),
         stamps_(std::move(stamps)) {
     if constexpr (stamped) stamps_.resize(ring.size());
@@ -86,9 +89,6 @@ class BasicPort {
     return lost ? Fate::lost : Fate::under_way;
   }
 
-  // Whether packets bring the link's utilisation; they do until here it is said that nobody reads it.
-  void measure(bool metered) { metered_ = metered; }
-
   double next_arrival() const { return next_arrival_; }
 
   // The packet that arrives at next_arrival(). The reference is valid until the next accept().
@@ -118,7 +118,7 @@ class BasicPort {
 
   void join(std::size_t) { stamps_.hop().join(); }
   void leave(std::size_t) { stamps_.hop().leave(); }
-  bool asks() { return stamps_.hop().asks(); }
+  bool asks() const { return stamps_.asks(); }
   void tell(const Told& told) { stamps_.tell(told); }
   const Seen& look(const Packet& packet)
     requires sized
@@ -215,7 +215,7 @@ class BasicPort {
   double service_;
   double rtt_;
   double buffer_;
-  bool metered_ = true;
+  bool metered_;
   double free_at_ = -1;
   double next_arrival_ = never;
   double waiting_ = 0;

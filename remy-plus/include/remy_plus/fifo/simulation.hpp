@@ -47,14 +47,13 @@ class Simulation {
         horizon_(open_ ? duration * drain_ : duration),
         space_(space),
         observer_(observer),
-        net_(make_net(network_, model, space, stampings, seed)),
+        net_(make_net(network_, model, space, stampings, seed, read_of(policy))),
         clocks_(network_),
         watchdog_(network_, duration, space.stop),
         wanted_(policy.wanted | Observer::wanted | (reads_wanted_alone_ ? 0 : ack_signals)),
         own_(own_of(policy)) {
     if constexpr (Net::stamped)
-      if (net_.asks()) wanted_ |= ack_signals;
-    if constexpr (reads_wanted_alone_ && requires { net_.measure(true); }) net_.measure(wanted_ & metered_signals);
+      if (net_.asks()) wanted_ |= ack_signals;  // packets say the RTT
     prepare();
   }
 
@@ -114,20 +113,27 @@ class Simulation {
   }
 
  private:
-  static constexpr bool reads_wanted_alone_ = requires { P::reads_wanted_alone; };
+  static constexpr bool reads_wanted_alone_ = requires { requires P::reads_wanted_alone; };
+
+  // Signals that somebody may look at.
+  static SignalMask read_of(const P& policy) {
+    return reads_wanted_alone_ ? policy.wanted | Observer::wanted : ~SignalMask{0};
+  }
 
   static Net make_net(const Network& network, const Model& model, Workspace& space, const Stampings& stampings,
-                      std::uint64_t seed) {
+                      std::uint64_t seed, SignalMask read) {
     if constexpr (Net::many_hops && Net::stamped)
       return Net(network, model, space.stamped, stampings, seed);
     else if constexpr (Net::many_hops)
       return Net(network, model, space.paths);
     else if constexpr (Net::sized)
-      return Net(network, model, space.ring, HeaderStamps(network, model, space.headers, *stampings.all.front(), seed));
+      return Net(network, model, space.ring, read,
+                 HeaderStamps(network, model, space.headers, *stampings.all.front(), seed));
     else if constexpr (Net::stamped)
-      return Net(network, model, space.ring, AlikeStamps(network, model, space.alike, *stampings.all.front(), seed));
+      return Net(network, model, space.ring, read,
+                 AlikeStamps(network, model, space.alike, *stampings.all.front(), seed, read));
     else
-      return Net(network, model, space.ring);
+      return Net(network, model, space.ring, read);
   }
 
   static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
@@ -173,12 +179,13 @@ class Simulation {
 
   static constexpr std::size_t nobody_ = SIZE_MAX;
 
+  // For those that seldom do.
   [[gnu::noinline]] void send(std::size_t i) { go_on(i, false); }
 
   // Sends what window and pacing allow at this instant, a packet that is due in any case; then plans the next send.
   [[gnu::always_inline]] void go_on(std::size_t i, bool due) {
     Sender& s = senders_[i];
-    const std::int64_t most = s.sent + Watchdog::most_at_once;
+    const std::int64_t most = s.sent + due + Watchdog::most_at_once;
     while (due || (s.on && window_open(s))) {
       if (s.sent > most) watchdog_.stands_still(now_);
       const double next = s.last_send + s.control.gap;

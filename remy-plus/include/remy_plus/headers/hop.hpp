@@ -100,7 +100,9 @@ class Hop {
   const Stamping& stamping() const { return *stamping_; }
   void join() { ++flows_; }
   void leave() { --flows_; }
-  // Whether it makes something of what packets say of their senders.
+  // Whether a number is made of what packets say of their senders.
+  static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback; }
+  // Whether it makes something of that.
   bool asks() const { return told_; }
   // Whether packets that are put into the queue matter to it.
   bool listens() const { return told_ || phases_[true]; }
@@ -460,7 +462,6 @@ class Hop {
   }
 
   static bool of_use(Source s) { return s == Source::util || s == Source::abw || s == Source::abw_over_c; }
-  static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback; }
   static bool averaged(Source s) {
     return s <= Source::hop_delay || s == Source::nqd || s == Source::drain_time || s == Source::mark ||
            s == Source::flows;

@@ -76,7 +76,7 @@ typedef struct {
   double halving, boost_queue, target; /* lcca_prepare: powers of terms */
   double pull;                         /* held between 0 and 1 */
   long long burst;
-  double rows[lcca_most_features][4]; /* the map by features; the last one is 0 */
+  double rows[lcca_most_features][4]; /* the map by features, and a column of zeros */
 } lcca_law;
 
 /* What a law remembers of a flow beside lcca_history. */

@@ -32,7 +32,7 @@ namespace remy_plus {
 inline constexpr double least_real_window = 1;
 
 struct RuleTable {
-  static constexpr bool reads_wanted_alone = true;  // of signals nothing else
+  static constexpr bool reads_wanted_alone = true;  // it looks at no signal but those in `wanted`
   std::shared_ptr<const RuleTree> tree;
   std::vector<Action> actions;
   PacingUnit pacing;

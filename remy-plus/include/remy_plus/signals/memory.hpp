@@ -23,7 +23,7 @@ struct StampsOnly {
 class Memory {
  public:
   const Signals& signals() const { return signals_; }
-  // Kept where ack_signals are wanted, as latest_rtt() is.
+  // Known where ack_signals are wanted, as latest_rtt() is.
   double receive_interval() const { return signals_[receive_ewma]; }
   double smallest_rtt() const { return smallest_rtt_; }
   // Kept where whole_history is wanted, or one of history_signals.

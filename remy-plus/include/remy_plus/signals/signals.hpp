@@ -230,6 +230,14 @@ inline constexpr SignalMask history_signals = bit(age) | bit(since_queue) | bit(
                                               bit(slow_rtt_difference) | bit(rtt_difference_2) | bit(rtt_difference_8) |
                                               bit(smallest_ack_gap) | bit(smallest_gap_ratio) | bit(gap_ratio);
 
+// The signals that headers have to carry for these.
+constexpr SignalMask carried_for(SignalMask wanted) {
+  SignalMask mask = 0;
+  for (const SignalRow& row : signal_table)
+    if ((wanted & bit(row.signal)) && row.carried != signal_count) mask |= bit(row.carried);
+  return mask;
+}
+
 // A policy that reads AckHistory itself.
 inline constexpr SignalMask whole_history = SignalMask{1} << 63;
 
