@@ -5,7 +5,7 @@
 One training of the first signal set of `configs/drl/ppo.yaml`, as it ships but for its length, on one thread: rollouts
 (engine, the actor's decisions, records), values and advantages, the update. Beside them, alone and per decision:
 the engine's slots with a fixed action, and forward and backward passes of actor and critic over whole batches, as
-often as there are epochs, without loss, clipping or optimiser.
+often as there are epochs, without loss, clipping or optimiser, by PyTorch's threads and modes of compilation.
 """
 
 from __future__ import annotations
@@ -44,14 +44,24 @@ def timed(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def passes(algorithm: Ppo, rows: int, inputs: int) -> float:
-    """Return the CPU seconds that a row takes forward and backward through both networks, in batches as they are."""
+def passes(algorithm: Ppo, rows: int, inputs: int, mode: str | None = None) -> tuple[float, float]:
+    """Return the CPU and wall seconds that a row takes forward and backward through both networks.
+
+    Rows come in batches as the trainer's are, and through `torch.compile` in this mode, if any.
+    """
     policy, seen, batch = algorithm.model.policy, torch.randn(rows, inputs), algorithm.config.batch
-    began = time.process_time()
-    for part in torch.split(seen, batch):
+
+    def summed(part: torch.Tensor) -> torch.Tensor:
         latent, valued = policy.mlp_extractor(part)
-        (policy.action_net(latent).sum() + policy.value_net(valued).sum()).backward()
-    return (time.process_time() - began) / rows
+        return policy.action_net(latent).sum() + policy.value_net(valued).sum()
+
+    run = summed if mode is None else torch.compile(summed, mode=mode)
+    run(seen[:batch]).backward()  # compiles it
+    began = np.array([time.process_time(), time.perf_counter()])
+    for part in torch.split(seen, batch):
+        run(part).backward()
+    cpu, wall = (np.array([time.process_time(), time.perf_counter()]) - began) / rows
+    return cpu, wall
 
 
 def main() -> None:
@@ -85,8 +95,14 @@ def main() -> None:
         slots.step(np.zeros((len(slots.ready), action), dtype=np.float32))
     print(f"{'slots alone':30}{(time.process_time() - began) / taken * 1e6:8.2f} µs a decision")
     inputs = algorithm.model.observation_space.shape[0]
-    alone = min(passes(algorithm, 1 << 18, inputs) for _ in range(3)) * config.epochs
-    print(f"{'passes alone, all epochs':30}{alone * 1e6:8.2f} µs a decision: at most {1 / alone:,.0f} a CPU second")
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        for mode in (None, "default", "max-autotune"):
+            times = [passes(algorithm, 1 << 18, inputs, mode) for _ in range(3)]
+            cpu, wall = (min(each) * config.epochs for each in zip(*times, strict=True))
+            name = f"passes alone, {threads} threads, {mode or 'not compiled'}"
+            most = f"at most {1 / cpu:,.0f} a CPU second, {1 / wall:,.0f} a wall second"
+            print(f"{name:42}{cpu * 1e6:8.2f} µs a decision, all epochs: {most}", flush=True)
 
 
 if __name__ == "__main__":
