@@ -100,13 +100,9 @@ def test_a_class_in_python_has_the_round_trip(tmp_path: Path) -> None:
     assert batch == pytest.approx(traced, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "seen", "counted"), [("nosignal-8b", "link", "queue"), ("fair-share", "flows", "capacity")]
-)
-def test_a_census_counts_what_its_table_does_not_look_at(name: str, seen: str, counted: str) -> None:
+def test_a_census_counts_what_its_table_does_not_look_at() -> None:
     def cut(*signals: str) -> float:
-        policy = compile_policy(WithHeader(one_rule((*signals, "receive_ewma")), stamping(header(name))))
-        return float(Engine(DURATION, jobs=1).cuts(policy, NetworkList([NETWORK]), [0], [5], 0, [counted])[0])
+        policy = compile_policy(WithHeader(one_rule((*signals, "receive_ewma")), stamping(header("nosignal-8b"))))
+        return float(Engine(DURATION, jobs=1).cuts(policy, NetworkList([NETWORK]), [0], [5], 0, ["queue"])[0])
 
-    assert cut(seen) == pytest.approx(cut(seen, counted), nan_ok=True)
-    assert name != "nosignal-8b" or cut(seen) > 0
+    assert cut("link") == cut("link", "queue") > 0
