@@ -57,6 +57,10 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     assert ("[--json]" in answer.out) != (name in ("complete", "schema", "serve"))
 
 
+def test_json_may_stand_before_the_command(lcca: RunCommand) -> None:
+    assert lcca("--json", "show", "signals").out == lcca("show", "signals", "--json").out != lcca("show", "signals").out
+
+
 @pytest.mark.parametrize("name", ["evaluate", "compare", "rank"])
 @pytest.mark.parametrize("columns", ["60", "100", "250"])
 def test_options_come_before_the_names_of_policies(

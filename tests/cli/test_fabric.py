@@ -38,7 +38,7 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     assert set(ROW.split()) <= set(found["rows"][0]) and len(found["rows"]) == 6
     assert [each["id"] for each in found["policies"]] == ["dctcp", "hpcc:eta=0.9"]
     assert {each["seed"] for each in found["rows"]} == {5, 6, 7} and found["utility"] == "slowdown-p99"
-    assert lcca("export", tmp_path / "run", "--parquet", tmp_path).status == 0
+    assert lcca("export", tmp_path / "run", tmp_path, "--form", "parquet").status == 0
     rows = pd.read_parquet(tmp_path / "flows.parquet")
     assert len(rows) == sum(each["flows"] for each in found["rows"]) and (rows.slowdown >= 1).all()
     assert len(pd.read_parquet(tmp_path / "ports.parquet")) == 6 * 2 * (8 + 4)

@@ -51,7 +51,7 @@ def added(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_evaluations_on_a_fabric_show_it(lcca: RunCommand) -> None:
     found = lcca("evaluate", "dctcp", "--on", "star.yaml", "--trials", 2, "--out", "kept", "--json").json()
-    assert lcca("export", "kept", "--parquet", ".").status == 0
+    assert lcca("export", "kept", ".", "--form", "parquet").status == 0
     flows, ports = pd.read_parquet("flows.parquet"), pd.read_parquet("ports.parquet")
     assert flows["waiting_us"].tolist() == ((flows["fct_ns"] - flows["ideal_ns"]) / 1000).tolist()
     assert (ports["mark_share"] == ports["marked_packets"] / 1e6).all()
@@ -92,5 +92,5 @@ def test_reports_of_campaigns_show_it(lcca: RunCommand) -> None:
     assert "waiting, µs" in out and f"{measured:.3f} ± " in out
     page = Path("run/report.html").read_text()
     assert page.count('<th scope="col">Waiting, µs</th>') == 2 and f"<td>{measured:,.3f}</td>" in page
-    assert lcca("export", "run", "--latex", "tables").status == 0
+    assert lcca("export", "run", "tables", "--form", "latex").status == 0
     assert r"{Waiting (\si{\micro\second})}" in Path("tables/policies.tex").read_text()

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from lcca.cli.commands import COMMANDS, GROUPS, load
+from lcca.cli.commands import COMMANDS, GROUPS, WITHOUT_JSON, load
 from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
@@ -52,16 +52,22 @@ class _Grouped(argparse.HelpFormatter):
 
 def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Return the command line: all commands by name, and the options of those whose modules are given."""
+    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    everywhere.add_argument(
+        "--json", action="store_true", help="print the result as JSON on standard output, nothing else"
+    )
     top = _Parser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
         epilog="Start with:  lcca sweep configs/quickstart.yaml",
         formatter_class=_Grouped,
+        parents=[everywhere],
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     listed = top.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for each, summary in COMMANDS.items():
-        found = listed.add_parser(each, help=summary, description=summary)
+        common = [] if each in WITHOUT_JSON else [everywhere]
+        found = listed.add_parser(each, help=summary, description=summary, parents=common)
         if each in modules:
             found.formatter_class = argparse.RawDescriptionHelpFormatter
             found.epilog = f"examples:\n{modules[each].EXAMPLES}"
@@ -100,7 +106,7 @@ def _main(given: Sequence[str]) -> int:
         return _fail(f"unknown command {shown(name)}{did_you_mean(name, COMMANDS)}; see lcca --help", 2)
     try:
         top = parser({name: load(name)} if name else {})
-        options, unknown = top.parse_known_args(given)
+        options, unknown = top.parse_known_args(given, argparse.Namespace(json=False))
     except ImportError as error:
         return _not_imported(error)
     except Exception as error:  # a broken installation may fail in any way

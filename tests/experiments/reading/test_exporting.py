@@ -42,9 +42,9 @@ def test_trials_have_the_words_of_their_policies(finished: Path) -> None:
 
 def test_exported_tables_are_those_of_the_run(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     folders = {form: tmp_path / form for form in ("csv", "parquet", "latex")}
-    asked = (word for form, folder in folders.items() for word in (f"--{form}", folder))
-    answer = lcca("export", finished, *asked, "--json")
-    assert sorted(answer.json()["files"]) == sorted(str(file) for file in tmp_path.glob("*/*") if file.is_file())
+    for form, folder in folders.items():
+        answer = lcca("export", finished, folder, *(("--form", form) if form != "csv" else ()), "--json")
+        assert sorted(answer.json()["files"]) == sorted(map(str, folder.iterdir()))
     run = load_run(finished)
     there = [name for name in TABLES if len(getattr(run, name))]
     assert there == ["trials", "networks", "policies", "verdicts", "looks", "learning", "costs"]
@@ -177,16 +177,20 @@ def test_pdflatex_sets_what_is_exported(finished: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["RUN"], "say where its tables go, as in --csv tables"),
-        (["RUN", "x.dna", "--csv", "t"], "say where its tables go"),
-        (["POLICY", "--csv", "t"], "--csv needs a run's folder"),
-        (["POLICY"], "name the file to write"),
-        ([".", "--csv", "t"], "no run here"),
-        (["RUN", "--csv", "POLICY"], "cannot be made"),
+        (["RUN"], "required: FOLDER|STORE|FILE"),
+        (["RUN", "law.c"], "law.c: tables are several files; name a folder"),
+        (["POLICY", "t", "--form", "csv"], "--form is of tables"),
+        (["RUN", "sqlite:///x.db", "--form", "csv"], "--form is of tables"),
+        ([".", "t"], "no run here"),
+        (["RUN", "MAKEFILE"], "cannot be made"),
     ],
 )
 def test_export_says_what_it_needs(lcca: RunCommand, finished: Path, arguments: list[str], words: str) -> None:
-    names = {"RUN": str(finished), "POLICY": str(next(finished.glob("policies/*.json")))}
+    names = {
+        "RUN": str(finished),
+        "POLICY": str(next(finished.glob("policies/*.json"))),
+        "MAKEFILE": str(Path(__file__).parents[3] / "Makefile"),
+    }
     answer = lcca("export", *(names.get(each, each) for each in arguments))
     assert answer.status == 2 and words in answer.err
 
@@ -202,7 +206,7 @@ def test_a_ranking_has_its_tables(lcca: RunCommand, tmp_path: Path) -> None:
     scores = scores.dropna()  # without networks on which one had no sender to score
     means = scores.groupby(scores.index // 16).mean().mean()  # the unit is a block of networks
     assert run.policies.set_index("id")["score_bits"].to_dict() == pytest.approx(means.to_dict())
-    assert lcca("export", tmp_path / "run", "--csv", tmp_path).status == 0
+    assert lcca("export", tmp_path / "run", tmp_path).status == 0
     assert pd.read_csv(StringIO((tmp_path / "verdicts.csv").read_text()))["n"].tolist() == run.verdicts["n"].tolist()
 
 

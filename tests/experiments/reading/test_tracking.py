@@ -19,9 +19,8 @@ def test_a_campaign_is_a_run_with_one_below_for_each_training(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     store = f"sqlite:///{tmp_path}/mlflow.db"
-    answer = lcca("export", finished, store, "--csv", tmp_path / "tables", "--json").json()
+    answer = lcca("export", finished, store, "--json").json()
     run, client = load_run(finished), MlflowClient(tracking_uri=store)
-    assert len(answer["files"]) > 3
     experiment = client.get_experiment_by_name("tiny")
     assert experiment is not None
     top, kept = client.get_run(answer["mlflow"]), client.search_runs([experiment.experiment_id])
@@ -49,7 +48,7 @@ def test_a_campaign_is_a_run_with_one_below_for_each_training(
 
 
 def test_what_cannot_be_logged_is_said(lcca: RunCommand, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "name a store of MLflow, as in sqlite:///mlflow.db" in lcca("export", copied, "e2e.dna").err
+    assert "or a store of MLflow, as in sqlite:///mlflow.db" in lcca("export", copied, "e2e.dna").err
     refused = lcca("export", copied, "nonsense://x")
     assert (
         refused.status == 2 and refused.err.startswith("lcca: nonsense://x: MLflow: ") and refused.err.count("\n") == 1

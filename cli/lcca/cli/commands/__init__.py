@@ -49,6 +49,9 @@ GROUPS = {
 
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
+WITHOUT_JSON = ("serve", "schema", "complete")
+"""Commands that print no result, or one in a form of its own; all others have --json."""
+
 ROOMS = {
     "results": ("diff", "export", "plot", "report", "runs", "serve", "verdict", "watch"),
     "setup": ("check", "complete", "init", "schema"),

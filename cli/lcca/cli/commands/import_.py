@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 from lcca.inputs.errors import InputError
 
 EXAMPLES = """\
@@ -30,7 +30,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--link-interval", type=_interval_us, metavar="US", help="over which the link signal is collected (default: 10)"
     )
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

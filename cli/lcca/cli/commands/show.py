@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import print_json
 from lcca.inputs.errors import require, visible
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     known = "; ".join(f"{name}: {(function.__doc__ or '').rstrip('.')}" for name, function in WHAT.items())
     parser.add_argument("what", choices=tuple(WHAT), metavar="WHAT", help=known)
     parser.add_argument("name", nargs="?", help="which one: a name, a file, or a run's folder")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lcca.cli.options.common import add_jobs, add_json
+from lcca.cli.options.common import add_jobs
 from lcca.cli.options.trials import add_executor, add_plan
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None
     add_jobs(parser)
     add_executor(parser)
     add_plan(parser)
-    add_json(parser)
     parser.set_defaults(kept=True)
 
 

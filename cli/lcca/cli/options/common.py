@@ -47,11 +47,6 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print the result as JSON on standard output, nothing else")
-
-
 def print_visible(text: str, **options: Any) -> None:
     """Print text that has names or paths, as `print` does: their control characters are not for the terminal."""
     print(visible(text), **options)

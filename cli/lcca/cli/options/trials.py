@@ -13,7 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json, print_visible
+from lcca.cli.options.common import add_jobs, natural, positive, print_json, print_visible
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.processes import EXECUTORS
 from lcca.inputs.errors import InputError, did_you_mean, require
@@ -79,7 +79,6 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
     )
     add_jobs(parser)
     add_executor(parser)
-    add_json(parser)
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:

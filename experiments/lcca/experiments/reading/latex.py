@@ -124,7 +124,7 @@ def table(columns: Sequence[Column], caption: str, label: str, parts: Sequence[s
     drawn = [column.latex() for column in columns]
     spec = [each for specs, _, _ in drawn for each in specs]
     rows = [" & ".join(cells) + r" \\" for cells in zip(*(cells for _, _, cells in drawn), strict=True)]
-    left_out = f"% {len(rows) - MOST_ROWS} rows more: export --csv has them" if len(rows) > MOST_ROWS else ""
+    left_out = f"% {len(rows) - MOST_ROWS} rows more are in its CSV" if len(rows) > MOST_ROWS else ""
     body: list[str] = []
     for number, row in enumerate(rows[:MOST_ROWS]):
         if len(set(parts)) > 1 and (number == 0 or parts[number] != parts[number - 1]):

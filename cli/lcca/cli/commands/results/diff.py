@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import print_json
 
 EXAMPLES = """\
   lcca diff results/quickstart/0123456789ab results/quickstart/ba9876543210"""
@@ -15,7 +15,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("first", type=Path, metavar="RUN1", help="a run's folder")
     parser.add_argument("others", type=Path, metavar="RUN", nargs="+", help="another's")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

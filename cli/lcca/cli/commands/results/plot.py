@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import add_json, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
 
@@ -45,7 +45,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--letters", type=_letters, metavar="PT", help=f"size of letters in points (default: 8, below {NARROW:g}in 7)"
     )
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the files (default: here)")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.trials import layout
 
 EXAMPLES = """\
@@ -16,7 +16,6 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_folder", type=Path, help="a run's folder")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

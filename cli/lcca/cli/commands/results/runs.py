@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 
 EXAMPLES = """\
   lcca runs
@@ -16,7 +16,6 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("folder", type=Path, nargs="?", default=Path("results"), help="(default: results)")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

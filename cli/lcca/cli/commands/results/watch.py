@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import add_json, positive, print_json, print_visible
+from lcca.cli.options.common import positive, print_json, print_visible
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.watching import Glance
@@ -26,7 +26,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", type=Path, help="a run's folder")
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--every", type=positive, default=EVERY_S, help="seconds between looks (default: %(default)s)")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

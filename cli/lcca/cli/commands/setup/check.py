@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import print_json
 from lcca.experiments.runs.version import commit, version
 
 EXAMPLES = """\
@@ -32,7 +32,6 @@ class Finding:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    add_json(parser)
     parser.set_defaults(run=run)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 from lcca.experiments.starters import STARTERS, starter
 from lcca.inputs.errors import InputError
 
@@ -20,7 +20,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     asked = "; ".join(f"{name}: {question}" for name, question in STARTERS.items())
     parser.add_argument("what", choices=tuple(STARTERS), help=asked)
     parser.add_argument("file", type=Path, nargs="?", help="where to write it (default: signals.yaml and so on, here)")
-    add_json(parser)
     parser.set_defaults(run=run)
 
 
