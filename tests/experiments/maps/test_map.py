@@ -128,6 +128,8 @@ def test_a_campaigns_file_and_wider_ranges(run: Path, lcca: RunCommand, monkeypa
     summary = json.loads((run / "out/summary.json").read_text())
     assert answer.status == 0 and summary["campaign"] == "map-tiny" and "of the mix: " in answer.out
     (each,) = summary["maps"]
+    mixed = sum(row["mix_share"] for row in each["regions"])
+    assert mixed == pytest.approx(1) and ("of the mix" in answer.out)
     assert [row["senders"] for row in each["points"]] == [*range(1, 9)] and "loss+queue against loss+rtt" in answer.out
     assert sum(each["mix_shares"].values()) == pytest.approx(1)
     refused = lcca("map", "tiny.yaml", "--out", "other")

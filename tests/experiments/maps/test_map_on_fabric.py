@@ -1,5 +1,6 @@
 """A map of a fabric campaign: points are variants of a scenario, the difference that of planted and direct trials."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,16 @@ import pytest
 
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
+from lcca.evaluation.report.words.maps import region_table
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.maps.survey import Surveyor, surveyor
 from lcca.experiments.recipes import sweep
 from lcca.experiments.recipes.map import content
 from lcca.gym_envs.processes.pool import Threads
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.simulator import told_of_trials
 
 from ...conftest import RunCommand
@@ -76,16 +80,21 @@ def truth(load: float) -> float:
     return 1.2 * (load - 0.5)
 
 
-def test_a_planted_difference_is_found(run: Path) -> None:
-    """By −log2 of slowdowns a header loses below a load of 0.5 and gains above; the band holds at every load."""
-    surveyor = asked(run)
+def planted(surveyor: Surveyor) -> pd.DataFrame:
+    """Return trials in which a header loses below a load of 0.5 and gains above."""
     loads, rng, parts = surveyor.values[:, 0], np.random.default_rng(4), []
     for number, own in enumerate(surveyor.config.trainings.values()):
         for name, each in own.items():
             bits = -1 + rng.normal(0, 0.02, len(loads)) + (name == "hpcc") * (truth(loads) + rng.normal(0, 0.01))
             table = {"policy": each.learner.id, "network": number * 64 + np.arange(64), "status": "ok"}
             parts.append(pd.DataFrame({**table, "score_bits": bits}))
-    answer = surveyor(Trials([pd.concat(parts, ignore_index=True)], 64))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_a_planted_difference_is_found(run: Path) -> None:
+    """By −log2 of slowdowns; the band holds at every load."""
+    surveyor = asked(run)
+    answer = surveyor(Trials([planted(surveyor)], 64))
     summary = content(surveyor, answer.content)
     (each,) = summary["maps"]
     assert (each["A"], each["B"], summary["scenario"]) == ("e2e", "hpcc", "star") and "topology" not in summary
@@ -95,7 +104,30 @@ def test_a_planted_difference_is_found(run: Path) -> None:
         assert point["percent"] == pytest.approx(100 * (2 ** point["difference"] - 1), abs=0.01)
     verdicts = {round(point["workload.load"], 1): point["verdict"] for point in each["points"]}
     assert verdicts[0.1] == "worse" and verdicts[0.9] == "better"
-    assert each["regions"][0]["words"].startswith("workload.load > 0.")
+    assert each["regions"][0]["words"].startswith("workload.load > 0.") and each["regions"][0]["mix_share"] is None
+
+
+def test_a_mix_of_scenarios_has_its_shares(run: Path) -> None:
+    """Three scenarios at loads of 0.2, 0.6 and 0.9, each a third of the mix, where a header is better above 0.5."""
+    mix = [{"extends": "star.yaml", "name": f"load-{load}", "workload": {"load": load}} for load in (0.2, 0.6, 0.9)]
+    for each in mix:
+        (run / f"{each['name']}.yaml").write_text(json.dumps(each))
+    files = [f"{each['name']}.yaml" for each in mix]
+    (run / "map.yaml").write_text(
+        json.dumps(
+            {"name": "m", "campaign": "flows.yaml", "run": ".", "over": ["workload.load"], "points": 64, "looks": 1}
+            | {"within": {"workload.load": LOADS}, "mix": {"fabric": files}}
+        )
+    )
+    surveyor = Surveyor(read_config(run / "map.yaml", MapConfig), Execution(pool=Threads(1)))
+    assert surveyor.ground.mix.tolist() == [[0.2], [0.6], [0.9]]
+    (found,) = content(surveyor, surveyor(Trials([planted(surveyor)], 64)).content)["maps"]
+    assert found["mix_shares"]["better"] == pytest.approx(2 / 3)
+    for row in found["regions"]:
+        inside = [eval(row["words"].replace("workload.load", str(load)).replace("≤", "<=")) for load in (0.2, 0.6, 0.9)]
+        assert row["mix_share"] == pytest.approx(sum(inside) / 3)
+    summary = {"utility": "slowdown", "scenario": "star"}
+    assert [*region_table(found, summary).head][1:3] == ["of the space", "of the mix"]
 
 
 @pytest.mark.slow

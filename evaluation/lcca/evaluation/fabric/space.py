@@ -32,7 +32,7 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.documents import Document, way_of, with_value
-from lcca.inputs.errors import Place, about
+from lcca.inputs.errors import Place, about, require
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import validate
@@ -157,6 +157,21 @@ class FabricSpace(Model):
                 way = way_of(document, ("fabric", *key.split(".")))
                 document = with_value(document, way, number, {(): Place("")})
             return validate(document, FabricSpace)
+
+    def numbers(self, keys: Sequence[str]) -> list[list[float]]:
+        """Return the numbers that scenarios have at dotted keys, a row for each scenario.
+
+        Raises:
+            InputError: one says no number there.
+        """
+        rows = []
+        for each in self.scenarios:
+            document = Document(Path(), each.model_dump(mode="json"), {(): Place("")})
+            row = [document.at(way_of(document, key.split("."))) for key in keys]
+            for key, value in zip(keys, row, strict=True):
+                require(isinstance(value, int | float), f"{each.name} has no number {key}; say it in the scenario")
+            rows.append([float(value) for value in row])
+        return rows
 
     def utility(self, name: str) -> Ratio:
         """See `Place.utility`."""

@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from lcca.evaluation.maps.axes import Axis, coordinates, drawn, filling
 from lcca.evaluation.maps.bands import Band, critical_value, independent_parts, largest_t
-from lcca.evaluation.maps.regions import Family, Region
+from lcca.evaluation.maps.regions import Family, Region, inside
 from lcca.evaluation.maps.smoothing import Spectra
 from lcca.evaluation.settling.judgement import Verdict, judge
 from lcca.evaluation.settling.spending import spent
@@ -138,6 +138,11 @@ class Look:
         rows = [first + family.number(leaf) for leaf in leaves]
         shares = [float((self.ground.means[row] > 0).sum() / len(self.ground.values)) for row in rows]
         return sorted(zip(leaves, shares, rows, strict=True), key=lambda each: -float(self.band.mean[each[2]]))
+
+    def mix_share(self, region: Region) -> float | None:
+        """Return a region's share of the mix of traffic; None without one."""
+        mix = self.ground.mix
+        return float(inside(region, mix).mean()) if len(mix) else None
 
     @property
     def curves(self) -> list[tuple[int, float, float, int]]:

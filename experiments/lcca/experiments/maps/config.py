@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field, field_validator, model_validator
 
@@ -47,7 +47,8 @@ class MapConfig(RunConfig):
             ratios are compared. α is shared among all pairs and metrics.
         networks: a space in place of the campaign's, or a file with it; with `fabric` one scenario.
         within: ranges in place of the space's, such as wider ones; on a fabric those of all keys of `over`.
-        mix: a space of networks, or a file with it: shares are told of its networks too; not on a fabric.
+        mix: traffic of which shares are said too: a space of networks, or a file with it; on a fabric `fabric` with
+            scenarios, each an equal part.
         points: most networks that each training meets, or on a fabric variants of the scenario.
         looks: equal parts of the points, after each of which new ones go where something is open.
         margin_percent: throughput-equivalent per cent that do not matter; the campaign's unless given.
@@ -65,7 +66,7 @@ class MapConfig(RunConfig):
     metrics: Annotated[tuple[str, ...], Field(min_length=1)] = (SCORE.name,)
     networks: Networks | None = None
     within: dict[str, Range] = Field(default_factory=dict)
-    mix: NetworkSpace | None = None
+    mix: Networks | None = None
     points: Annotated[int, Field(ge=64, le=4096)] = 512
     looks: Annotated[int, Field(ge=1, le=16)] = 4
     margin_percent: Annotated[float, Field(gt=0)] | None = None
@@ -110,11 +111,17 @@ class MapConfig(RunConfig):
         return self
 
     def _require_mix(self) -> None:
+        if self.mix is None:
+            return
         with about("mix"):
-            require(self.mix is None or isinstance(self.space, NetworkSpace), "there is none on a fabric; leave it out")
-        for axis, own in [(axis, self.mix.levels_of(axis.name)) for axis in self.axes] if self.mix else ():
-            low, high = own[0], own[-1]
-            with about("mix"):
+            like = "scenarios, as in {fabric: [FILE, FILE]}" if isinstance(self.space, FabricSpace) else "one space"
+            require(type(self.mix) is type(self.space), f"must be {like}")
+            for axis in self.axes:
+                if isinstance(self.mix, FabricSpace):
+                    own = sorted(row[0] for row in self.mix.numbers([axis.name]))
+                else:
+                    own = cast(NetworkSpace, self.mix).levels_of(axis.name)
+                low, high = own[0], own[-1]
                 inside = axis.levels[0] <= low <= high <= axis.levels[-1]
                 require(inside, f"{axis.name} is from {low:g} to {high:g}, beyond the map; widen it in `within`")
 

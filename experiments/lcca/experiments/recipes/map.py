@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from lcca.evaluation.maps.looks import Look
 from lcca.evaluation.maps.regions import words
@@ -59,8 +60,10 @@ def map(  # the command's name
 
 
 def costs(config: MapConfig, jobs: int = 1) -> Costs:
-    """Return what a map costs at most, from a few points."""
-    return surveyor(config, Threads(jobs)).experiment().costs(jobs, by="points")
+    """Return what a map costs at most: its trials, from a few points, and its looks, from one."""
+    asked = surveyor(config, Threads(jobs))
+    found, looks = asked.experiment().costs(jobs, by="points"), asked.looks_cpu_s()
+    return replace(found, ends={words: replace(each, cpu_s=each.cpu_s + looks) for words, each in found.ends.items()})
 
 
 def content(asked: Surveyor, found: Survey) -> Json:
@@ -117,7 +120,8 @@ def _map(utility: Utility, units: list[str], margin: float, key: tuple[str, str,
         "mix_shares": look.shares(look.mixed) if len(look.ground.mix) else None,
         "overall": record(everywhere),
         "regions": [
-            {"words": words(each, axes, units), "share": share} | record(row) for each, share, row in look.regions
+            {"words": words(each, axes, units), "share": share, "mix_share": look.mix_share(each)} | record(row)
+            for each, share, row in look.regions
         ],
         "curves": [
             {"parameter": axes[axis].name, "from": low, "to": high} | record(row)

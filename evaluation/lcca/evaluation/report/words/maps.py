@@ -40,12 +40,18 @@ def change(row: Json) -> str:
 
 def region_table(each: Json, summary: Json) -> Table:
     """Return the regions that tell most apart, and the mean over the whole space."""
-    rows = [(row["words"], f"{row['share']:.0%}", change(row), row["verdict"]) for row in each["regions"]]
+    columns = ["share", *(["mix_share"] if each["regions"][0].get("mix_share") is not None else [])]
+    rows = [
+        (row["words"], *(f"{row[column]:.0%}" for column in columns), change(row), row["verdict"])
+        for row in each["regions"]
+    ]
     if len(rows) > 1:
-        rows.append(("whole space", "100%", change(each["overall"]), each["overall"]["verdict"]))
+        whole = each["overall"]
+        rows.append(("whole space", *("100%" for _ in columns), change(whole), whole["verdict"]))
     of_score = "slowdown" if "scenario" in summary else "throughput at equal delay"
     unit = of_score if each["metric"] == "score_bits" else METRICS[each["metric"]].label
-    head = ("where", "share", f"difference, % of {unit}", "verdict")
+    shared = ("of the space", "of the mix")[: len(columns)]
+    head = ("where", *shared, f"difference, % of {unit}", "verdict")
     return Table(f"{name(each)}, utility {summary['utility']}", head, rows, left=("where", "verdict"))
 
 
