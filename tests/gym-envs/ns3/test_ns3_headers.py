@@ -11,6 +11,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
@@ -26,6 +27,19 @@ NETWORKS = [Network(i, rate, 25.0, 3, 150.0, 4000.0, 600.0, 0.0) for i, rate in 
 LINES = [replace(network, topology=Topology("line")) for network in NETWORKS]
 CUTS = {"link": 0.9, "queue": 8.0, "hop_delay": 3.4, "queue_time": 3.4, "available_capacity": 0.4, "mark": 0.2,
         "load": 1.1}  # fmt: skip
+FINE = {"bits": 32, "encode": {"kind": "linear", "step": "2^-20"}}
+TOLD = """
+class Told:
+    signals = ("flows",)
+
+    def start(self):
+        return 120, 0
+
+    def on_ack(self, ack):
+        with open({!r}, "a") as log:
+            print(ack.now, ack.flows, file=log)
+        return 120, 0
+"""
 SIMULATED = [name for name in packaged_headers() if name not in ("bolt", "none")]
 
 
@@ -98,6 +112,40 @@ def test_imperfect_counts_are_as_far_off_in_both(measure, keys):
     np.testing.assert_allclose(real.sum(axis=1), fast.sum(axis=1), rtol=0.02)
     np.testing.assert_allclose(real, fast, rtol=0.08)  # one network's errors are of 50 readings
     assert np.abs(fast[1] / fast[0] - 1).max() > 0.05
+
+
+def counting(keys, **flows):
+    """Return `fair-share` on ns-3's packets, with keys of a header and of its field `flows`."""
+    whole = header("fair-share").model_dump(mode="json") | keys
+    whole["fields"][1] |= flows
+    return stamping(Header.model_validate(whole)).on_packets(BYTES)
+
+
+def test_sampled_headers_tell_and_cost_in_a_share_of_the_packets(tmp_path):
+    """A lone flow fills its link: packets with an estimate of their own, and those that take longer, are the same."""
+    keys = {"select": {"kind": "sample", "prob": 0.25}, "placement": {"layer": "l3", "fixed_bits": 896}}
+    used = counting(keys, **FINE, measure={"shift": 5, "shift_noise": 1})
+    assert used.sent_bytes == (BYTES / 5,)  # times in ns-3 are whole ns
+    file, log = tmp_path / "told.py", tmp_path / "log"
+    file.write_text(TOLD.format(str(log)))
+    policy = WithHeader(load(f"{file}:Told").policy, used)
+    log.write_text("")  # it was rehearsed
+    delivered(Ns3(3_000.0, jobs=1), [policy], [replace(NETWORKS[0], senders=1, mean_on=1e6, mean_off=1.0)])
+    now, flows = np.loadtxt(log)[1000:].T
+    of, own = len(now) - 1, (np.diff(flows) != 0).sum()
+    assert abs(own - 0.25 * of) < 4 * np.sqrt(of * 0.25 * 0.75)
+    assert ((now[-1] - now[0]) * 2 - of) * 5 == pytest.approx(own, abs=2)
+
+
+@pytest.mark.slow
+def test_counts_saturate_at_the_largest_code_and_at_a_full_map():
+    """24 senders divide a fifth of the link by what they are told: 24, 7 of 3 bits, and m ln m of a full map."""
+    crowd = replace(NETWORKS[1], senders=24, mean_on=1e9, mean_off=1.0)
+    few = {"window": "aged", "interval_us": 300, "memory_bits": 4}
+    used = [counting({}), counting({}, bits=3), counting({}, **FINE, measure=few)]
+    policies = [WithHeader(FairShare(share=0.2), each) for each in used]
+    early, later = (delivered(Ns3(duration, jobs=1), policies, [crowd])[0][:, 0] for duration in (500.0, 1_500.0))
+    np.testing.assert_allclose(later - early, 0.2 * 3 * 1_000 * 24 / np.array([24, 7, 4 * np.log(4)]), rtol=0.005)
 
 
 @pytest.mark.full

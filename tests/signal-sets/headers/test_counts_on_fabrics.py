@@ -52,6 +52,13 @@ def measured(name: str, field: str, **keys: object) -> Header:
     return Header.model_validate(whole)
 
 
+def fine(keys: dict[str, object], **measure: object) -> Header:
+    """Return `fair-share` with fractions of flows, with keys of a header and of how flows are measured."""
+    whole = measured("fair-share", "flows", **measure).model_dump(mode="json")
+    whole["fields"][1] |= {"bits": 32, "encode": {"kind": "linear", "step": "2^-20"}}
+    return Header.model_validate(whole | keys)
+
+
 def watched(tmp_path, used: Header, signals: tuple[str, ...], flows: FabricFlows, fabric, window=20) -> np.ndarray:
     """Return what every ACK said, in the order of departures: flow, time (µs), number of the packet, signals."""
     file, log = tmp_path / "watcher.py", tmp_path / "log"
@@ -147,16 +154,58 @@ def test_late_counts_are_earlier_ones(tmp_path, refresh: float, delay: float) ->
 
 def test_lost_stamps_leave_the_number_before(tmp_path) -> None:
     """A lone flow by 100 Gb/s: a third of its packets bring an estimate of their own, by the binomial."""
-    whole = measured("fair-share", "flows", memory_bits=0, shift=5, shift_noise=1).model_dump(mode="json")
-    whole["fields"][1]["encode"] = {"kind": "linear", "step": 0.0001}
-    whole["fields"][1]["bits"] = 32
+    used = fine({"stamp_loss": 2 / 3}, memory_bits=0, shift=5, shift_noise=1)
     lone = FabricFlows(np.array([0]), np.array([1]), np.array([6000 * PAYLOAD]), np.array([0.0]))
-    rows = watched(tmp_path, Header.model_validate(whole | {"stamp_loss": 2 / 3}), ("flows",), lone, star(2))
+    rows = watched(tmp_path, used, ("flows",), lone, star(2))
     own = 1 + (np.diff(rows[2:, 3]) != 0).sum()
     assert abs(own - len(rows) / 3) < 4 * np.sqrt(len(rows) * 2 / 9)
     values = np.unique(rows[2:, 3])
     assert values.mean() == pytest.approx(6, abs=4 / np.sqrt(own))
     assert values.std() == pytest.approx(1, rel=4 / np.sqrt(2 * own))
+
+
+def test_sampled_headers_tell_and_cost_in_a_share_of_the_packets(tmp_path) -> None:
+    """A lone flow fills its link: packets with an estimate of their own, and those that take longer, are the same."""
+    keys = {"select": {"kind": "sample", "prob": 0.25}, "placement": {"layer": "l3", "fixed_bits": 2000}}
+    used = fine(keys, memory_bits=0, shift=5, shift_noise=1)
+    lone = FabricFlows(np.array([0]), np.array([1]), np.array([6000 * PAYLOAD]), np.array([0.0]))
+    rows = watched(tmp_path, used, ("flows",), lone, star(2), window=100)[1000:]
+    of, own = len(rows) - 1, (np.diff(rows[:, 3]) != 0).sum()
+    assert abs(own - 0.25 * of) < 4 * np.sqrt(of * 0.25 * 0.75)
+    later_ns = 1e3 * (rows[-1, 1] - rows[0, 1]) - of * FRAME_NS
+    assert later_ns / (0.08 * used.wire_bytes()) == pytest.approx(own, abs=2)
+
+
+@pytest.mark.parametrize(("bias", "noise"), [(0.5, 0.0), (-0.25, 0.0), (-0.25, 0.1), (0.0, 0.15)])
+def test_estimates_are_off_by_shares_of_the_count(tmp_path, bias: float, noise: float) -> None:
+    used = fine({}, memory_bits=0, bias=bias, noise=noise)
+    rows = watched(tmp_path, used, ("flows",), many_to_one(1), star(SENDERS + 1))
+    exact, said = exact_counts(*departures(rows, used))[told(rows)], rows[told(rows), 3]
+    if not noise:
+        np.testing.assert_array_equal(said, (1 + bias) * exact)
+        return
+    error = said / exact - 1
+    assert error.mean() == pytest.approx(bias, abs=4 * noise / np.sqrt(len(error)))
+    assert error.std() == pytest.approx(noise, rel=4 / np.sqrt(2 * len(error)))
+    assert abs(np.corrcoef(error[1:], error[:-1])[0, 1]) < 4 / np.sqrt(len(error))
+
+
+def test_a_field_of_few_bits_says_its_largest_code_at_most(tmp_path) -> None:
+    whole = measured("fair-share", "flows", memory_bits=0).model_dump(mode="json")
+    whole["fields"][1]["bits"] = 3
+    used = Header.model_validate(whole)
+    rows = watched(tmp_path, used, ("flows",), many_to_one(1), star(SENDERS + 1))
+    exact = exact_counts(*departures(rows, used))
+    assert exact.min() < 7 < exact.max()
+    np.testing.assert_array_equal(rows[told(rows), 3], np.minimum(exact, 7)[told(rows)])
+
+
+def test_a_full_map_says_what_it_can_count_to(tmp_path) -> None:
+    """No bit of m is 0, which counts as one: m ln m, of however many flows more (of 40, but for chances of 10⁻¹¹)."""
+    size, start = np.full(SENDERS, 60 * PAYLOAD), np.zeros(SENDERS)
+    together = FabricFlows(np.arange(SENDERS), np.full(SENDERS, SENDERS), size, start)
+    rows = watched(tmp_path, fine({}, memory_bits=4), ("flows",), together, star(SENDERS + 1))[200:]
+    np.testing.assert_allclose(rows[:, 3], 4 * math.log(4), atol=2**-20)
 
 
 def test_a_map_of_bits_counts_within_the_error_of_linear_counting(tmp_path) -> None:
