@@ -108,7 +108,7 @@ def ever_missed(differences: list[float], truth: float, margin: float) -> bool:
     """Whether the interval ever left out the truth, looking after every pair from the 20th on."""
     moments, g = Moments(), math.nan
     for i, difference in enumerate(differences, start=1):
-        moments.push(difference)
+        moments.extend([difference])
         if i == 20:
             g = mixture_scale(moments.spread, margin, ALPHA)
         if i >= 20:

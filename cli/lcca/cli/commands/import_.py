@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
 
 EXAMPLES = """\
@@ -43,13 +43,8 @@ def run(options: argparse.Namespace) -> int:
     asked = {} if options.link_interval is None else {"link_interval_us": options.link_interval}
     policyfile.write(options.policy, replace(file, provenance={**file.provenance, **asked}))
     notes = list(file.provenance.get("notes", ()))
-    if options.json:
-        print_json({"policy": str(options.policy), "signals": list(file.signals), "notes": notes})
-        return 0
-    print_visible(f"wrote {options.policy}")
-    for note in notes:
-        print_visible(f"note: {note}")
-    return 0
+    found = {"policy": str(options.policy), "signals": list(file.signals), "notes": notes}
+    return print_answer(options, found, [f"wrote {options.policy}", *(f"note: {note}" for note in notes)])
 
 
 def _interval_us(text: str) -> float:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lcca.cli.options.common import print_json
-from lcca.inputs.errors import require, visible
+from lcca.cli.options.common import print_answer, print_json
+from lcca.inputs.errors import require
 
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -56,23 +56,15 @@ def _policy(options: argparse.Namespace) -> int:
     from lcca.remy_plus.files.text import describe
 
     file = policyfile.load(options.name)
-    if options.json:
-        print_json(json.loads(policyfile.dumps(file)))
-    else:
-        print(visible(describe(file)))
-    return 0
+    return print_answer(options, json.loads(policyfile.dumps(file)), describe(file))
 
 
 def _signals(options: argparse.Namespace) -> int:
     """All signals."""
     from lcca.signal_sets.registry import SIGNALS
 
-    if options.json:
-        print_json([_signal_content(found) for found in SIGNALS.values()])
-        return 0
-    for name, s in SIGNALS.items():
-        print(f"{name:24} {s.source:12} {s.unit or '-':11} {s.doc.splitlines()[0]}")
-    return 0
+    words = (f"{name:24} {s.source:12} {s.unit or '-':11} {s.doc.splitlines()[0]}" for name, s in SIGNALS.items())
+    return print_answer(options, [_signal_content(found) for found in SIGNALS.values()], words)
 
 
 def _signal(options: argparse.Namespace) -> int:
@@ -80,12 +72,7 @@ def _signal(options: argparse.Namespace) -> int:
     from lcca.signal_sets.registry import signal
 
     found = _signal_content(signal(options.name))
-    if options.json:
-        print_json(found)
-    else:
-        for key, value in found.items():
-            print(f"{key}: {value}")
-    return 0
+    return print_answer(options, found, (f"{key}: {value}" for key, value in found.items()))
 
 
 def _signal_content(s: Signal) -> dict[str, Any]:
@@ -104,12 +91,9 @@ def _signal_sets(options: argparse.Namespace) -> int:
     """All packaged signal sets."""
     from lcca.signal_sets.signal_set import packaged_sets
 
-    if options.json:
-        print_json([s.model_dump(mode="json") for s in packaged_sets().values()])
-        return 0
-    for name, s in packaged_sets().items():
-        print(f"{name:22} {', '.join(s.signals)}")
-    return 0
+    found = packaged_sets()
+    words = (f"{name:22} {', '.join(each.signals)}" for name, each in found.items())
+    return print_answer(options, [each.model_dump(mode="json") for each in found.values()], words)
 
 
 def _signal_set(options: argparse.Namespace) -> int:
@@ -117,13 +101,9 @@ def _signal_set(options: argparse.Namespace) -> int:
     from lcca.signal_sets.signal_set import signal_set
 
     found = signal_set(options.name)
-    if options.json:
-        print_json(found.model_dump(mode="json") | {"header_bits": found.header_bits})
-        return 0
-    print(f"{found.name}: {found.title}\n{found.doc}".rstrip())
-    for member in found.members:
-        print(f"  {member.name:24} {member.source:12} {member.unit or '-':11} {member.doc.splitlines()[0]}")
-    return 0
+    rows = (f"  {m.name:24} {m.source:12} {m.unit or '-':11} {m.doc.splitlines()[0]}" for m in found.members)
+    words = [f"{found.name}: {found.title}\n{found.doc}".rstrip(), *rows]
+    return print_answer(options, found.model_dump(mode="json") | {"header_bits": found.header_bits}, words)
 
 
 def _headers(options: argparse.Namespace) -> int:
@@ -131,12 +111,8 @@ def _headers(options: argparse.Namespace) -> int:
     from lcca.signal_sets.headers import text
     from lcca.signal_sets.headers.header import packaged_headers
 
-    if options.json:
-        print_json([text.content(found) for found in packaged_headers().values()])
-        return 0
-    for found in packaged_headers().values():
-        print(text.summary(found))
-    return 0
+    found = packaged_headers().values()
+    return print_answer(options, [text.content(each) for each in found], map(text.summary, found))
 
 
 def _header(options: argparse.Namespace) -> int:
@@ -145,11 +121,7 @@ def _header(options: argparse.Namespace) -> int:
     from lcca.signal_sets.headers.header import header
 
     found = header(options.name)
-    if options.json:
-        print_json(text.content(found))
-    else:
-        print(text.describe(found))
-    return 0
+    return print_answer(options, text.content(found), text.describe(found))
 
 
 def _utilities(options: argparse.Namespace) -> int:
@@ -157,12 +129,9 @@ def _utilities(options: argparse.Namespace) -> int:
     from lcca.evaluation.report.words.headline import score_explained
     from lcca.evaluation.trials.utilities import UTILITIES
 
-    if options.json:
-        print_json([{"name": name} | each.content() for name, each in UTILITIES.items()])
-        return 0
-    for name, each in UTILITIES.items():
-        print(f"{name:20} {score_explained({name: each}).removeprefix('Score in bits: ')}")
-    return 0
+    explained = {name: score_explained({name: each}) for name, each in UTILITIES.items()}
+    words = (f"{name:20} {each.removeprefix('Score in bits: ')}" for name, each in explained.items())
+    return print_answer(options, [{"name": name} | each.content() for name, each in UTILITIES.items()], words)
 
 
 def _transports(options: argparse.Namespace) -> int:

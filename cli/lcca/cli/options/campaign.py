@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lcca.cli.options.common import add_jobs
-from lcca.cli.options.trials import add_executor, add_plan
+from lcca.cli.options.trials import add_execution, add_overrides, add_plan
 
 if TYPE_CHECKING:
     from lcca.experiments.runs.config import RunConfig
@@ -26,16 +25,8 @@ def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None
         type=Path,
         help="the run's folder (default: results/<name>/<config hash>); the same command goes on with what is there",
     )
-    parser.add_argument(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key of the configuration, as in seed=2 or trainer.rounds=2; may be repeated",
-    )
-    add_jobs(parser)
-    add_executor(parser)
+    add_overrides(parser, "of the configuration, as in seed=2 or trainer.rounds=2")
+    add_execution(parser)
     add_plan(parser)
     parser.set_defaults(kept=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+from collections.abc import Iterable
 from typing import Any
 
 from lcca.inputs.errors import visible
@@ -39,17 +39,18 @@ def _whole(text: str, least: int) -> int:
     return value
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add --jobs."""
-    cores = len(os.sched_getaffinity(0))
-    parser.add_argument(
-        "--jobs", type=positive, default=cores, help="threads (default: all cores); never changes a result"
-    )
-
-
 def print_visible(text: str, **options: Any) -> None:
     """Print text that has names or paths, as `print` does: their control characters are not for the terminal."""
     print(visible(text), **options)
+
+
+def print_answer(options: argparse.Namespace, content: Any, words: str | Iterable[str]) -> int:
+    """Print a result as JSON, where that is wanted, or in words, a line each; return the exit status of success."""
+    if options.json:
+        print_json(content)
+    else:
+        print_visible(words if isinstance(words, str) else "\n".join(words))
+    return 0
 
 
 def print_json(content: Any) -> None:

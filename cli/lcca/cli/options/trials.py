@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import sys
@@ -13,7 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.common import add_jobs, natural, positive, print_json, print_visible
+from lcca.cli.options.common import natural, positive, print_json, print_visible
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.processes import EXECUTORS
 from lcca.inputs.errors import InputError, did_you_mean, require
@@ -57,14 +58,10 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         help="YAML file of a network space, a list of networks, a fabric scenario or a benchmark, or a benchmark: "
         + ", ".join(packaged_files("lcca.evaluation.bench", "benchmarks")),
     )
-    parser.add_argument(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key of the place's file, as in duration=2000, workload.load=0.7, or topology=NAME: "
-        f"{', '.join(KINDS)}, as in line:hosts_per_router=4; of a list of networks in each; may be repeated",
+    add_overrides(
+        parser,
+        f"of the place's file, as in duration=2000, workload.load=0.7, or topology=NAME: {', '.join(KINDS)}, "
+        "as in line:hosts_per_router=4; of a list of networks in each",
     )
     parser.add_argument(
         "--utility", help="what trials are scored by, one of `lcca show utilities` (default: the place's)"
@@ -77,12 +74,21 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         help=f"engine (default), ns3 (default of a benchmark), {', '.join(names)}; ns3 with options as in "
         f"ns3:header_bytes=0: {', '.join(each.name for each in fields(Ns3Options)[:-1])}, and attributes of the queue",
     )
-    add_jobs(parser)
-    add_executor(parser)
+    add_execution(parser)
 
 
-def add_executor(parser: argparse.ArgumentParser) -> None:
-    """Add where trials run."""
+def add_overrides(parser: argparse.ArgumentParser, of: str) -> None:
+    """Add --set, which overrides keys `of` something."""
+    text = f"override a key {of}; may be repeated"
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help=text)
+
+
+def add_execution(parser: argparse.ArgumentParser) -> None:
+    """Add where trials run, and on how many threads."""
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument(
+        "--jobs", type=positive, default=cores, help="threads (default: all cores); never changes a result"
+    )
     parser.add_argument(
         "--executor",
         choices=EXECUTORS,

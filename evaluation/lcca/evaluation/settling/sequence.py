@@ -97,10 +97,6 @@ class Moments:
         self._m2 = 0.0
         self._m3 = 0.0
 
-    def push(self, value: float) -> None:
-        """Take one more number."""
-        self.extend((value,))
-
     def extend(self, values: Iterable[float]) -> None:
         """Take several numbers in order (the update of Terriberry 2007)."""
         n, mean, m2, m3 = self.n, self.mean, self._m2, self._m3

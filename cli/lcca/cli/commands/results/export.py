@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 
@@ -55,22 +55,14 @@ def _tables(options: argparse.Namespace) -> int:
     from lcca.experiments.reading.fabric_runs import load_run
 
     files = export_tables(load_run(options.what), Path(options.to), options.form or "csv")
-    if options.json:
-        print_json({"files": [str(file) for file in files]})
-    else:
-        print_visible("\n".join(f"wrote {file}" for file in files))
-    return 0
+    return print_answer(options, {"files": [str(file) for file in files]}, (f"wrote {file}" for file in files))
 
 
 def _logged(options: argparse.Namespace) -> int:
     from lcca.experiments.reading.fabric_runs import load_run
 
     logged = _tracked(load_run(options.what), options.to)
-    if options.json:
-        print_json({"mlflow": logged})
-    else:
-        print_visible(f"logged to {options.to}: run {logged}")
-    return 0
+    return print_answer(options, {"mlflow": logged}, f"logged to {options.to}: run {logged}")
 
 
 def _tracked(found: LoadedRun, store: str) -> str:
@@ -93,8 +85,5 @@ def _policy(options: argparse.Namespace) -> int:
     if not isinstance(policy, Law | FabricLaw):
         raise InputError(f"{options.what}: only laws have a form in C")
     write_atomically(file, lawc.c_source(policy).encode())
-    if options.json:
-        print_json({"c": str(file), "terms": len(policy.terms)})
-    else:
-        print_visible(f"wrote {file}: {len(policy.terms)} terms")
-    return 0
+    terms = len(policy.terms)
+    return print_answer(options, {"c": str(file), "terms": terms}, f"wrote {file}: {terms} terms")

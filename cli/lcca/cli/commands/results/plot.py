@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import print_answer
 from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
 
@@ -84,23 +84,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         found = [plot(options.run_folder, options.figure, page)]
     if options.figure == "list":
-        return _list(list(found), options.json)
+        titles = {each.name: each.title for each in found}
+        words = [f"{name:26}{title}" for name, title in titles.items()]
+        return print_answer(options, {"figures": titles}, words or "this run has no figures")
     files = [file for each in found for file in _write(options, each)]
     if not files:
         raise InputError(f"{options.run_folder}: this run has no figures")
-    if options.json:
-        print_json({"files": [str(file) for file in files]})
-    else:
-        print_visible("\n".join(f"wrote {file}" for file in files))
-    return 0
-
-
-def _list(found: list[Plot], as_json: bool) -> int:
-    if as_json:
-        print_json({"figures": {each.name: each.title for each in found}})
-    else:
-        print("\n".join(f"{each.name:26}{each.title}" for each in found) or "this run has no figures")
-    return 0
+    return print_answer(options, {"files": [str(file) for file in files]}, (f"wrote {file}" for file in files))
 
 
 def _write(options: argparse.Namespace, plot: Plot) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import print_answer
 from lcca.experiments.starters import STARTERS, starter
 from lcca.inputs.errors import InputError
 
@@ -31,10 +31,5 @@ def run(options: argparse.Namespace) -> int:
             file.write(starter(options.what))
     except FileExistsError:
         raise InputError(f"{path}: there already; name another file: lcca init {options.what} FILE") from None
-    if options.json:
-        print_json({"file": str(path)})
-    else:
-        print_visible(
-            f"{path}: a campaign of seconds to minutes; its comments say what a result takes\nnext: lcca sweep {path}"
-        )
-    return 0
+    words = f"{path}: a campaign of seconds to minutes; its comments say what a result takes"
+    return print_answer(options, {"file": str(path)}, [words, f"next: lcca sweep {path}"])
