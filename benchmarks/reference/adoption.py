@@ -82,8 +82,14 @@ def questions(folder: Path) -> dict[str, tuple[str, str, Path, dict[str, Any]]]:
     for utility in ("2t", "2d"):
         both = (several(tables, f"e2e.{each}", 8) for each in ("2t", "2d"))
         asked[f"2t|2d by {utility}"] = (*both, DEFAULT, {"shares": SHARES, "trials": 128, "utility": utility})
-    ns3 = {"trials": 16, "shares": (0.5,), "simulator": "ns3:header_bytes=0", "overrides": ("duration=2000",)}
-    asked["e2e|cubic in ns-3"] = e2e, "cubic", DEFAULT, ns3
+    for where, simulator in {"ns-3": "ns3:header_bytes=0", "the engine": "engine"}.items():
+        how = {"trials": 48, "shares": (0.5,), "simulator": simulator, "overrides": ("duration=4000",)}
+        for name in ("capacity+flows", "link+queue"):
+            asked[f"{name}|e2e in {where}"] = several(laws, f"{name}.default", 6), e2e, DEFAULT, how
+        both = (several(tables, f"e2e.{each}", 8) for each in ("2t", "2d"))
+        asked[f"2t|2d by 2t in {where}"] = (*both, DEFAULT, how | {"utility": "2t"})
+        if where == "ns-3":
+            asked[f"e2e|cubic in {where}"] = e2e, "cubic", DEFAULT, how
     plain = several(fabric, "e2e.slowdown", SEEDS)
     for place in PLACES:
         scenario = SCENARIOS / f"{place}.yaml"

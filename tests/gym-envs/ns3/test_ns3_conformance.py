@@ -67,6 +67,17 @@ class TestRecord:
             alone, _ = both(FixedWindow(90 if share else 30), two)
             assert all(np.array_equal(real[name], alone[name]) for name in ("flow_delivered", "flow_delay_sum_us"))
 
+    def test_who_sees_the_network_beside_others_does_the_same(self):
+        """The header that brings signals is on all packets, without bytes; who else sends counts as a flow."""
+        shared, rate = (resolve(str(POLICIES / f"{name}.json"), "ns3").policy for name in ("fair-share", "fair-rate"))
+        for policies in ((shared, FixedWindow(30)), (FixedWindow(30), shared)):
+            real, fast = both(Mixture(*policies, 0.5), NETWORK)
+            np.testing.assert_allclose(real["sender_delivered"], fast["sender_delivered"], rtol=0.01)
+        alone, _ = both(shared, NETWORK)
+        assert (abs(alone["sender_delivered"] / real["sender_delivered"] - 1) > 0.05).any()
+        with pytest.raises(InputError, match="both need the same signals of the network"):
+            Ns3(500.0).plan(Mixture(shared, rate, 0.5), NETWORK, 1)
+
     def test_senders_of_a_part_of_several_spaces_adopt_as_in_the_part_alone(self):
         many, mixture = replace(NETWORK, id=3, senders=16, stream=8), Mixture(FixedWindow(90), FixedWindow(30), 0.5)
         simulator = Ns3(500.0)

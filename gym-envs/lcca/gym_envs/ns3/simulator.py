@@ -218,7 +218,8 @@ class Ns3:
     def _mixed(self, policy: Mixture, network: Network, seed: int, delays: bool) -> dict[str, Any]:
         """Return the plan of a trial in which each route has its sender's control.
 
-        Options of hand-designed controls hold for all senders, and a queue that marks is there if one of them asks.
+        Options of hand-designed controls hold for all senders, and a queue that marks is there if one of them asks, as
+        is what brings signals: it is on all packets, without bytes.
         """
         adopted, other = (self.plan(self.compile(each), network, seed, delays) for each in policy.parts)
         if all(isinstance(each, HandDesigned) for each in policy.parts):
@@ -230,8 +231,17 @@ class Ns3:
         queue = adopted if adopted["queue"] != self.options.queue else other
         ends = (0, network.senders, len(adopted["routes"]))
         adopts = [each for e in pairwise(ends) for each in chosen(seed, network.drawn_by, "adoption", *e, policy.share)]
-        policies = [(adopted if each else other)["policy"] for each in adopts]
-        return queue | {"policy": policies[0], "policies": policies, "options": options}
+        compiled = [each["policy"] for each in (adopted, other)]
+        stamped = [each for each in compiled if each[0] == "with-header"]
+        alike = all(each[2] == stamped[0][2] for each in stamped)
+        require(alike, "mix: in ns-3 both need the same signals of the network, or one of them none")
+        own, others = (each[1] if each[0] == "with-header" else each for each in compiled)
+        first = stamped[0] if stamped else own
+        return queue | {
+            "policy": first,
+            "policies": [own if each else others for each in adopts],
+            "options": options,
+        }
 
 
 def _blank(senders: int, reason: str) -> dict[str, Any]:
