@@ -111,14 +111,24 @@ def headers(name: str) -> str:
 
 
 def imperfect(name: str, what: str = "number of flows") -> str:
-    """Return what headers are worth to laws that learnt with exact numbers, training seeds one by one, bits."""
+    """Return what headers are worth to laws that learnt with exact numbers, bits, over training seeds."""
     found = {each["name"]: each for each in read(name)["headers"] if each["name"] not in ("e2e", "free")}
     rows = []
-    for each in sorted(found, key=lambda each: -found[each]["against_e2e_bits"][0]):
-        against = (found[each][f"against_{other}_bits"] for other in ("e2e", "exact"))
-        cells = [bits(low, high, middle) for middle, low, high in against]
-        rows.append([imperfection(each), *cells])
-    return table((what, "against E2E", "against exact numbers"), rows)
+    for each in sorted(found, key=lambda each: -found[each]["against_e2e"]["difference"]):
+        own, other = found[each]["against_e2e"], found[each].get("against_exact")
+        rows.append([imperfection(each), _worth(own), f"**{own['verdict']}**", _worth(other) if other else ""])
+    return table((what, "against E2E", "", "against exact numbers"), rows)
+
+
+def imperfect_in_both() -> str:
+    """Return the same against E2E in ns-3, and in the engine on the same networks."""
+    found = {place: {each["name"]: each for each in part["headers"]} for place, part in read("imperfect-ns3").items()}
+    rows = []
+    for name in sorted(found["engine"], key=lambda each: -found["engine"][each]["scores_bits"][0]):
+        cells = (found[place][name].get("against_e2e") for place in ("engine", "ns-3"))
+        if name != "e2e":
+            rows.append([imperfection(name), *(x for each in cells for x in (_worth(each), f"**{each['verdict']}**"))])
+    return table(("number of flows", "in the engine, against E2E", "", "in ns-3", ""), rows)
 
 
 def learnt_with(name: str) -> str:
@@ -357,6 +367,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "imperfect-laws": lambda: imperfect("imperfect-laws"),
+    "imperfect-ns3": imperfect_in_both,
     "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
