@@ -43,8 +43,10 @@ from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.runs.seeds import derive
+from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.gym_envs.processes.pool import Threads
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy, WithHeader
@@ -84,7 +86,8 @@ def measure(networks: int, simulator: Simulator, names: Collection[str] = ()) ->
 
 def measure_in_both(networks: int, jobs: int) -> dict[str, Any]:
     """Return the same of some headers by simulator."""
-    simulators = {"ns-3": Ns3(BOTH_US, jobs=jobs), "engine": Engine(BOTH_US, jobs=jobs)}
+    options = Ns3Options(packet_bytes=PACKET_BYTES)  # what header bytes are charged on in the engine
+    simulators = {"ns-3": Ns3(BOTH_US, jobs=jobs, options=options), "engine": Engine(BOTH_US, jobs=jobs)}
     return {name: measure(networks, each, ("e2e", *IN_BOTH)) for name, each in simulators.items()}
 
 

@@ -307,7 +307,7 @@ def adoption(of: str) -> str:
     """Return what adopters gain and others pay, by share of adopters, of the questions on a place."""
     rows = []
     for name, found in read("adoption")["adoption"].items():
-        if of != found["place"]:
+        if of != found["place"] or " in " in name:
             continue
         pair, _, where = name.partition(" ")
         first = " ".join(filter(None, (pair.replace("|", " beside "), where.removeprefix(f"on {of}"))))
@@ -321,6 +321,22 @@ def adoption(of: str) -> str:
         everyone = found["everyone"]
         rows.append(["", "all", _worth(everyone), f"**{everyone['verdict']}**", "", "", ""])
     return table(("", "adopt", "adopters, bits", "", "others, bits", "", "adopters take"), rows)
+
+
+def adoption_in_both() -> str:
+    """Return what half of the senders gain, and what all do, in the engine and in ns-3 on the same trials."""
+    every = read("adoption")["adoption"]
+    rows = []
+    for name in (each for each in every if each.endswith(" in ns-3")):
+        pair = name.removesuffix(" in ns-3")
+        for words, part in (("half: adopters", "adopters"), ("half: others", "others"), ("all", "")):
+            cells = []
+            for where in ("the engine", "ns-3"):
+                found = every.get(f"{pair} in {where}")
+                row = found and (found["adoption"][0][part] if part else found["everyone"])
+                cells += [_worth(row), f"**{row['verdict']}**"] if row else ["", ""]
+            rows.append([pair.replace("|", " beside ") if words.startswith("half: a") else "", words, *cells])
+    return table(("", "adopt", "in the engine, bits", "", "in ns-3, bits", ""), rows)
 
 
 def stamping() -> str:
@@ -380,6 +396,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
     "adoption-websearch": lambda: adoption("websearch-lossy"),
+    "adoption-ns3": adoption_in_both,
     "adoption-stamping": stamping,
 }
 
