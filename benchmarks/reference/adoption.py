@@ -2,8 +2,8 @@
 
     python benchmarks/reference/adoption.py [--out results/adoption] [--jobs 2] [--only NAME]
 
-Trainings are those of `results/reference`; each is tested on traffic of its own. What is there is not run again; about
-half an hour of CPU time. Writes `results/reference/adoption.json`, of which `docs/reproductions/adoption.md` has the tables.
+Trainings are those of `results/reference`; each is tested on traffic of its own. What is there is not run again; half
+an hour of CPU time. Writes `results/reference/adoption.json`, of which `docs/reproductions/adoption.md` has the tables.
 """
 
 from __future__ import annotations

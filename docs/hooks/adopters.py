@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 from results import read
 
@@ -35,15 +36,9 @@ def draw() -> Figure:
     figure = new_figure(0.6 + 0.24 * len(rows))
     axes = figure.subplots()
     for at, (who, those) in enumerate(points.items()):
-        middle = [row["difference"] for _, row in those]
-        ends = (
-            [row["difference"] - row["low"] for _, row in those],
-            [row["high"] - row["difference"] for _, row in those],
-        )
-        places = [place for place, _ in those]
-        axes.errorbar(
-            middle, places, xerr=ends, fmt=MARKERS[at], linestyle="", color=HUES[at + 1], markersize=4, label=who
-        )
+        middle, low, high = np.array([[row[key] for key in ("difference", "low", "high")] for _, row in those]).T
+        how = {"fmt": MARKERS[at], "linestyle": "", "color": HUES[at + 1], "markersize": 4, "label": who}
+        axes.errorbar(middle, [place for place, _ in those], xerr=[middle - low, high - middle], **how)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_yticks(range(1, len(rows) + 1), rows)
     axes.invert_yaxis()

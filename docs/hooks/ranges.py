@@ -1,10 +1,11 @@
-"""Draws what wide ranges cost, from `results/reference/ranges*.json`: `python docs/hooks/ranges.py`."""
+"""Draws what wide ranges cost, and a map of a fabric, from `results/reference`: `python docs/hooks/ranges.py`."""
 
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from results import NAMES, by_seed
+from results import NAMES, by_seed, read
 
+from lcca.evaluation.report.figures.maps import draw_heat_maps
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.report.figures.style import DASHES, HUES, MARKERS, drawing
 from lcca.evaluation.settling.intervals import t_interval
@@ -44,3 +45,5 @@ def draw() -> Figure:
 
 if __name__ == "__main__":
     save_png(draw(), FIGURES, "ranges")
+    fabric = read("maps-fabric")
+    save_png(draw_heat_maps(fabric["maps"], fabric["over"]), FIGURES, "map-fabric")

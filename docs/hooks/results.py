@@ -28,6 +28,7 @@ IMPERFECT = {
     **{"bias": "bias {}", "bits": "field: {} bit(s)", "switch": "all of a switch"},
 }
 """Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
+VERDICTS = ("better", "worse", "equivalent", "not settled")
 MINUS = str.maketrans("-", "−")
 
 Row = Mapping[str, Any]
@@ -287,15 +288,25 @@ def _mean_and_sd(scores: Sequence[float]) -> str:
 
 def maps(name: str) -> str:
     """Return where sets are worth something: shares of the space, and the regions that differ most, in per cent."""
-    verdicts = ("better", "worse", "equivalent", "not settled")
     rows = []
     for each in read(name)["maps"]:
         pair = " against ".join(NAMES.get(each[side], f"`{each[side]}`") for side in "BA")
-        shares = " / ".join(f"{100 * each['shares'][verdict]:.0f}" for verdict in verdicts)
+        shares = " / ".join(f"{100 * each['shares'][verdict]:.0f}" for verdict in VERDICTS)
         found = {row["words"]: row for row in (each["regions"][0], each["regions"][-1])}
         ends = "; ".join(f"{words}: {_percent(row)}" for words, row in found.items())
         rows.append([pair, METRICS[each["metric"]], shares, _percent(each["overall"]), ends])
-    return table(("", "of", "% of the space " + " / ".join(verdicts), "whole space, %", "regions, %"), rows)
+    return table(("", "of", "% of the space " + " / ".join(VERDICTS), "whole space, %", "regions, %"), rows)
+
+
+def maps_elsewhere() -> str:
+    """Return the same of scores over other parameters, by utility: shares, and the mean over the whole space."""
+    rows = []
+    for each in read("paper/maps-elsewhere"):
+        for row in (row for row in each["maps"] if row["metric"] == "score_bits" and row["A"] == "e2e"):
+            shares = " / ".join(f"{100 * row['shares'][verdict]:.0f}" for verdict in VERDICTS)
+            first = (" × ".join(axis["name"] for axis in each["over"]), each["utility"])
+            rows.append([*first, NAMES[row["B"]], shares, _percent(row["overall"])])
+    return table(("over", "utility", "against E2E", f"% of the space {' / '.join(VERDICTS)}", "whole space, %"), rows)
 
 
 def _percent(row: Row) -> str:
@@ -392,6 +403,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{f"range-costs{each}": partial(range_costs, f"ranges{each}") for each in RANGES},
     "topologies": lambda: topologies("topologies"),
     **{f"maps-{each}": partial(maps, f"paper/maps-{each}") for each in ("default", "2t", "2d")},
+    "maps-elsewhere": maps_elsewhere,
     "maps-fabric": lambda: maps("maps-fabric"),
     "adoption-networks": lambda: adoption("default"),
     "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),

@@ -171,7 +171,9 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
     if kind is not None and kind not in PLACES:
         text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
         raise InputError(f"{on}: {text}")
-    model = PLACES[kind or _nearest(keys)]
+    # the place that most of the keys are of: its model says what is wrong with the others
+    kinds = ("networks", "scenario", "benchmark")
+    model = PLACES[kind or max(kinds, key=lambda name: len(keys & set(PLACES[name].model_fields)))]
     return _as_space(validate(read_with_files(on, model, overrides), model))
 
 
@@ -187,11 +189,6 @@ def _listed(document: Document, overrides: Sequence[str]) -> ListedNetworks:
     networks = validate_list(apply_overrides(document, of_each), ListedNetwork)
     whole = Document(document.path, {"networks": networks}, {(): document.place(())})
     return validate(apply_overrides(whole, of_all), ListedNetworks)
-
-
-def _nearest(keys: set[str]) -> str:
-    """Return the place that most of the keys are of: its model says what is wrong with the others."""
-    return max(("networks", "scenario", "benchmark"), key=lambda name: len(keys & set(PLACES[name].model_fields)))
 
 
 def _on_networks(

@@ -180,7 +180,8 @@ def run_fabric_trials(
         sampled = (watch, watched) if first and not engine.ideal else (None, ())
         return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], *sampled, threads=threads)
 
-    workers, python = pool or Threads(1), any(map(_in_python, engines.values()))
+    workers, parts = pool or Threads(1), (each for engine in engines.values() for each in pieces(engine.transport))
+    python = any(isinstance(each, PythonControl) for each in parts)  # its lock would make threads of trials wait
     threads = max(workers.count // max(len(seeds) * len(engines), 1), 1) if workers.here else 1
     calls = [call(name, seed) for seed in seeds for name in engines]
     if observed:  # who observes is in this process
@@ -189,11 +190,6 @@ def run_fabric_trials(
         with Processes(workers.count) as processes:
             return processes.calls(calls)
     return workers.calls(calls)
-
-
-def _in_python(engine: FabricEngine) -> bool:
-    """Tell whether Python's lock would make threads of these trials wait."""
-    return any(isinstance(each, PythonControl) for each in pieces(engine.transport))
 
 
 def run_fabric_trial(

@@ -66,43 +66,14 @@ class Growing(Asked):
         return bool(self.options["rule"]["kind"] == FIXED_BEFOREHAND)
 
 
-class RankAsked(Growing):
-    """What `lcca rank` was asked for."""
-
-    run_kind: ClassVar[Kind] = RANK
-
-
-class CompareAsked(Growing):
-    """What `lcca compare` was asked for."""
-
-    run_kind: ClassVar[Kind] = COMPARE
+def _asked(kind: Kind, base: type[Asked]) -> type[Asked]:
+    words = f"What runs of the kind {kind.name} were asked for."
+    return type(f"{kind.name.title()}Asked", (base,), {"__module__": __name__, "__doc__": words, "run_kind": kind})
 
 
-class EvaluateAsked(Asked):
-    """What `lcca evaluate` was asked for."""
-
-    run_kind: ClassVar[Kind] = EVALUATE
-
-
-class AgreeAsked(Asked):
-    """What `lcca agree` was asked for."""
-
-    run_kind: ClassVar[Kind] = AGREE
-
-
-class StressAsked(Asked):
-    """What `lcca stress` was asked for."""
-
-    run_kind: ClassVar[Kind] = STRESS
-
-
-class AdoptAsked(Asked):
-    """What `lcca compare --share` was asked for."""
-
-    run_kind: ClassVar[Kind] = ADOPT
-
-
-ASKED: dict[str, type[Asked]] = {
-    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked, StressAsked, AdoptAsked)
+ASKED = {
+    kind.name: _asked(kind, base)
+    for base, kinds in ((Growing, (RANK, COMPARE)), (Asked, (EVALUATE, AGREE, STRESS, ADOPT)))
+    for kind in kinds
 }
 """By command."""

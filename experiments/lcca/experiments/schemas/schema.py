@@ -27,7 +27,7 @@ def schema(name: str) -> dict[str, Any]:
     definitions = content.pop("$defs", {})
     for definition in definitions.values():
         definition.pop("required", None)
-    root = _listed(content) if kind.several else _extendable(content, kind)
+    root = {"type": "array", "items": content, "minItems": 1} if kind.several else _extendable(content, kind)
     return {"$schema": SPECIFICATION, "title": f"lcca: {kind.what}", **root, "$defs": definitions}
 
 
@@ -40,10 +40,6 @@ class _Explained(GenerateJsonSchema):
         for base in schema["cls"].__mro__:
             _explain(found.get("properties", {}), base.__doc__ or "")
         return found
-
-
-def _listed(item: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": item, "minItems": 1}
 
 
 def _extendable(content: dict[str, Any], kind: FileKind) -> dict[str, Any]:
