@@ -96,6 +96,29 @@ def test_a_packet_that_meets_a_full_queue_comes_a_round_trip_later() -> None:
     np.testing.assert_allclose(record["flow_fct_ns"], [2 * (frame + link) + 2 * (control + link), ends - 10], atol=1e-3)
 
 
+@pytest.mark.parametrize(("starts", "trims"), [([0, 332], 0), ([0, 331.999], 1), ([0, 332, 332], 1)])
+def test_the_last_bit_that_leaves_makes_room_for_what_comes_at_that_moment(starts: list[float], trims: int) -> None:
+    """A port that holds one packet sends the first from 1332 to 1664 ns; the others arrive 1332 ns after they start."""
+    senders = np.arange(len(starts))
+    sent = FabricFlows(senders, np.full(len(starts), 3), np.full(len(starts), 4086), np.array(starts, dtype=float))
+    record = run("nscc", star(4, 100, 1000), sent, queue_bdps=1e-3)
+    assert record["port_trims"].sum() == trims
+    alone = 2 * (332 + 1000) + 2 * (5.12 + 1000)
+    assert (np.abs(record["flow_fct_ns"] - alone) < 1e-3).sum() == len(starts) - trims
+
+
+def test_adaptive_switches_count_what_has_left_at_that_moment_no_more() -> None:
+    """As the first packet's last bit leaves an uplink, both are as empty, and the hash decides: alike for half."""
+    topology = leaf_spine(2, 2, 2, 100, 100, 1000, 1000)
+    same = {}
+    for start in (331.999, 332):
+        sent = FabricFlows(np.array([0, 1]), np.array([2, 3]), np.array([4086, 4086]), np.array([0, start]))
+        runs = [run("nscc", topology, sent, seed, adaptive=True, spraying="oblivious") for seed in range(1, 21)]
+        ups = [found["port_data_packets"][found["port_peer"] >= 6] for found in runs]
+        same[start] = sum(int(up.max() == 2) for up in ups)
+    assert same[331.999] == 0 and 3 <= same[332] <= 17
+
+
 def test_what_is_trimmed_is_sent_again_at_once() -> None:
     topology = star(3, 100, 1000)
     sent = FabricFlows(np.array([0, 1]), np.array([2, 2]), np.full(2, 20_000_000), np.zeros(2))

@@ -5,7 +5,8 @@
 // PFC.
 //
 // A packet counts for the limit until its last bit has left, and is on the wire only then; so ports are brought up to
-// date in every window while they send.
+// date in every window while they send. At that moment, unlike in departures.hpp, it leaves first, and the next one
+// begins: what arrives then finds its place free, and waits for the one that has begun.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class Composite {
     const Time now = packet.time;
     Port& to = port(out);
     Line& line = lines_[static_cast<std::size_t>(out - first_)];
-    advance(to, line, now - 1);
+    advance(to, line, now);
     if (counter_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
       std::visit([&](auto& each) { each.insert(packet.flow, packet.bytes); }, *counter_);
     packet.in_port = static_cast<std::uint16_t>(in - first_);
@@ -66,14 +67,14 @@ class Composite {
   // Counts what hosts send into it, from now on.
   void count_into(FlowCounter& counter) { counter_ = &counter; }
 
-  // Bytes of data that wait at a port now.
+  // Bytes of data that a packet would find at a port now.
   std::int64_t backlog(int out, Time now) {
     Line& line = lines_[static_cast<std::size_t>(out - first_)];
-    advance(port(out), line, now - 1);
+    advance(port(out), line, now);
     return port(out).queued + (line.sends ? line.packet.bytes : 0);
   }
 
-  // Lets all end that do before `end`; returns when the next one does.
+  // Lets all end that do before `end`, where looks come first; returns when the next one does.
   Time finish(Time end) {
     Time next = never;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
