@@ -1,11 +1,14 @@
 """Selective hosts beside those that go back, and where packets are taken for lost too early or requests cross."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
+from lcca.remy_plus.fabric.events import LinkChange, LinkEvents
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.switches.markers import marking
@@ -120,6 +123,22 @@ def test_senders_whose_windows_time_out_ask_once_per_round_trip() -> None:
     base_ns = 4 * 1000 + 2 * (4150 + 64) * 8 / 100
     assert record["timeouts"] > 500
     assert (requests <= 1 + record["flow_fct_ns"] / base_ns).all()
+
+
+def test_the_answer_to_a_request_names_no_packets_beyond_the_first_that_is_missing() -> None:
+    """The second of two packets arrives and its ACK is lost: a sender without credit asks, and sends both again.
+
+    By hand: they reach the switch at 1332 and 1664 ns, the second the receiver at 2996; its ACK takes 1005 ns a link.
+    """
+    changes = [LinkChange(*each) for each in ((1, 1, 2, 0, 0), (1600, 1, 2, None, 0), (3010, 1, 2, 0, 1))]
+    events = LinkEvents([*changes, LinkChange(5000, 1, 2, None, 1)], convergence_ns=1e6)
+    sent = FabricFlows(np.zeros(1), np.ones(1), np.full(1, 2 * 4086), np.zeros(1))
+    own = settings("uet-htsim", trim_bytes=0, base_rtt_ns=8000)  # 100,000 bytes
+    record = FabricEngine("rccc", {"first_bdps": 2 * 4150 / 100_000}, own).run(
+        replace(star(2), events=events), sent, horizon_ns=1e7
+    )
+    assert record["event_lost_packets"].tolist() == [1, 0]
+    assert record["timeouts"] == record["retransmitted_packets"] == 2
 
 
 def test_grants_take_the_ways_that_entropies_allow() -> None:

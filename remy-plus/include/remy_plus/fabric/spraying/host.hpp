@@ -299,12 +299,13 @@ class SelectiveHost {
     nic_of(packet.flow, 1).push_control(ack);
   }
 
+  // A request is numbered after all packets that were sent, and its map begins there; that of a probe has what arrived.
   void receive_request(const Packet& packet) {
     Sprayed& own = hosting_.sprayed[packet.flow];
     const Flow& flow = hosting_.flows[packet.flow];
     if (grants() && !(packet.flags & probes)) want(packet, own);
     Packet asks = packet;
-    asks.number = flow.expected;
+    asks.number = packet.flags & probes ? flow.expected : flow.packets;
     acknowledge_bare(asks, a_request, flow, own, packet.number);
   }
 
