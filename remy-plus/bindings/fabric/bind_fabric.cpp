@@ -59,6 +59,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("adaptive", s.adaptive);
   named.take("selective", s.selective);
   named.take("sleek", s.sleek);
+  named.take("granted", s.granted);
   named.take("mark_when_sent", s.mark_when_sent);
   named.take("mark_to_hosts", s.mark_to_hosts);
   named.take("ack_bytes_every", s.ack_bytes_every);

@@ -63,7 +63,7 @@ def signal_table() -> list:
 
 SIGNAL_CEILING: float = 163840.0
 
-OWN_SIGNAL: int = 37
+OWN_SIGNAL: int = 38
 
 MOST_OWN_SIGNALS: int = 8
 

@@ -42,6 +42,7 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     throw std::invalid_argument(std::string(settings.sleek ? "sleek" : "spraying") + ": needs selective hosts");
   if (hosts() == Hosts::windowed && transport_->hears_answers())
     throw std::invalid_argument("trims, marked_ways: only selective hosts know them");
+  require_grants();
   if (settings.payload + settings.overhead + sent_telemetry(*transport_) > largest_frame ||
       settings.ack_bytes + returned_telemetry(*transport_) > largest_frame)
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
@@ -50,6 +51,15 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   make_queues();
   make_flows(flows);
   make_nodes(flows);
+}
+
+// Packets that ask for credit carry no more than when they were sent.
+void Simulation::require_grants() const {
+  if (!settings_.granted) return;
+  if (hosts() == Hosts::windowed) throw std::invalid_argument("granted: needs selective hosts");
+  for (const Transport* part : transport_->parts())
+    if (part->telemetry() > Telemetry::sent_time)
+      throw std::invalid_argument("granted: packets that ask for credit carry no header, stamps or rates");
 }
 
 Frame Simulation::frame() const {
@@ -236,12 +246,14 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
   if (selective) sprayed_.resize(flows.size());
+  auto* const uet = dynamic_cast<Uet*>(transport_.get());
+  static constexpr GrantParameters as_rccc;
+  const GrantParameters* const grants = uet ? uet->grants() : selective && settings_.granted ? &as_rccc : nullptr;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,
                                            headers_.get(), selective ? &reports_ : nullptr, wiring_.hosts(), i});
     parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, rounds_ != nullptr, nullptr,
-                                       base_rtt_, sprayed_, dynamic_cast<Uet*>(transport_.get()),
-                                       transport_->hears_answers()});
+                                       base_rtt_, sprayed_, uet, transport_->hears_answers(), grants});
   }
   fill_hosts(flows);
   fill_switches();

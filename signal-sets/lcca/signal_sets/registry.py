@@ -154,6 +154,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "Ultra Ethernet 1.0: bitmap of penalties",
         "Share of the entropy values answered so far whose latest packet was marked, or trimmed before its last hop.",
     ),
+    "credit": (
+        "Ultra Ethernet 1.0: RCCC; facts of uet-htsim @40ccb05 (uec.cpp)",
+        "Credit left at an ACK over the most, 1.5 bandwidth-delay products; 0 if overdrawn. Where receivers grant.",
+    ),
 }
 """Where each signal is defined, and what it says."""
 

@@ -287,6 +287,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"name": "a b"}, r"s\.yaml:1: name: must match"),
         ({"selective": False, "spraying": "mixed"}, "spraying: needs selective hosts: leave selective out"),
         ({"selective": False, "sleek": True}, "sleek: needs selective hosts: leave selective out"),
+        ({"selective": False, "granted": True}, "granted: needs selective hosts: leave selective out"),
     ],
 )
 def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], message: str) -> None:

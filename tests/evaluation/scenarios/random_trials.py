@@ -276,6 +276,8 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "switch": switch,
         **ways,
     }
+    if ways and draws.chance(0.4):
+        content["granted"] = True
     if draws.chance(0.2):
         content["stamping"] = {"switches": draws.of("tor", "spine", "random"), "share": draws.number(0.1, 1)}
     plain = FabricScenario.model_validate(content)

@@ -340,6 +340,7 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
             "flows: fabric: policy: the fabric does not tell flows; without",
         ),
         ("signal_sets=[e2e, e2e+trims]", "e2e+trims: fabric: policy: trims: known to selective hosts alone"),
+        ("signal_sets=[e2e, e2e+credit]", "e2e+credit: fabric: policy: credit: known to selective hosts alone"),
         ("hand_designed=[vegas]", "vegas: runs in ns-3 only; a fabric has"),
         (
             "utilities=[queue]",

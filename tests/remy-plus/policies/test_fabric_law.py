@@ -27,7 +27,7 @@ from lcca.remy_plus.policies.policy import WithHeader, compile_policy
 from lcca.signal_sets.headers.header import header as named_header
 from lcca.signal_sets.headers.simulated import stamping
 
-INPUTS = ("load", "queue_time", "flows", "mark", "capacity", "trims", "marked_ways")
+INPUTS = ("load", "queue_time", "flows", "mark", "capacity", "trims", "marked_ways", "credit")
 DELAY_LAW = FabricLaw.of({}, {"one": 0.14, "window": -0.05, "delay": -0.58})
 
 

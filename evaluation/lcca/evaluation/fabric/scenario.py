@@ -36,7 +36,7 @@ FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
 
-_WAYS = ("spraying", "entropies", "adaptive", "selective", "sleek")
+_WAYS = ("spraying", "entropies", "adaptive", "selective", "sleek", "granted")
 
 Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
 
@@ -123,6 +123,7 @@ class FabricScenario(Model):
         selective: receivers reorder, and only what is lost is sent again, in place of go-back-N; if left out, where
             packets are sprayed or the transport needs it.
         sleek: packets far out of order say that those before them are lost (SLEEK); for switches that do not trim.
+        granted: receivers grant credit to learnt policies as RCCC's do, and senders send by both.
         events: links that slow down, fail and come back.
         convergence_us: so long after a link fails or comes back routing knows of it, if it still holds.
 
@@ -149,6 +150,7 @@ class FabricScenario(Model):
     adaptive: bool = False
     selective: bool | None = None
     sleek: bool = False
+    granted: bool = False
     events: tuple[EventModel, ...] = ()
     convergence_us: float = Field(default=100, ge=0, le=1e9)
 
@@ -296,7 +298,8 @@ class FabricScenario(Model):
     @property
     def _needs_selective(self) -> str:
         """The key of its own that only selective hosts can have; empty if there is none."""
-        return "spraying" if self.spraying not in (None, "flow") else "sleek" if self.sleek else ""
+        sprays = self.spraying not in (None, "flow")
+        return "spraying" if sprays else "sleek" if self.sleek else "granted" if self.granted else ""
 
     def horizon_ns(self, flows: FabricFlows) -> float:
         """Return when a trial with these flows ends at the latest.

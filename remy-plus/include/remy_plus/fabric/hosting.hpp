@@ -17,6 +17,7 @@ namespace remy_plus::fabric {
 
 struct Sprayed;
 class Uet;
+struct GrantParameters;
 
 // What hosts count.
 struct Counts {
@@ -49,6 +50,7 @@ struct Hosting {
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
   Uet* uet;                       // the transport, if it is one; null: another
   bool answers;                   // Transport::hears_answers()
+  const GrantParameters* grants;  // of receivers; null: they grant nothing
 
   // A flow began, or data was received in order.
   void progress(Time now) const { tally.progress = std::max(tally.progress, now); }
@@ -64,7 +66,7 @@ struct Hosting {
     return static_cast<std::int64_t>(flow.bytes_before(packet + 1) - flow.bytes_before(packet)) + flow.data_overhead;
   }
 
-  // Credit that satisfied flows may have beyond what they want.
+  // Credit that satisfied flows may have beyond what they want; the first and the most of a law's.
   std::int64_t spare_bytes(double gbps) const {
     return static_cast<std::int64_t>(1.5 * gbps * static_cast<double>(base_rtt) / 8000);
   }

@@ -61,6 +61,7 @@ struct Settings {
   bool fct_at_ack = true;      // a flow ends with the ACK of its last byte; else as that byte is received
   bool selective = false;      // receivers reorder, and what is lost alone is sent again; else go-back-N
   bool sleek = false;          // selective: what is far out of order means losses
+  bool granted = false;        // selective: receivers grant what transports without a receiver of their own send
   double ack_bytes_every = 0;  // selective: bytes on the wire that one ACK answers, unless there is cause for one
   Time retransmit_after = 0;   // ps without progress, selective: since a packet was sent; 0: never
   Time nack_gap = 500 * microsecond;

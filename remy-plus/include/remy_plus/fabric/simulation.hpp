@@ -126,6 +126,7 @@ class Simulation {
   void make_ports();
   const Speed* speed_of(double gbps);
   void make_headroom();
+  void require_grants() const;
   void make_markers();
   void make_queues();
   Hosts hosts() const {

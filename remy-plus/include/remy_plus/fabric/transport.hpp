@@ -49,6 +49,7 @@ struct Ack {
   double fair_gbps;     // with Telemetry::fair_rate
   const Stack* stack;   // with Telemetry::stack
   const Seen* seen;     // with Telemetry::header
+  double credit = 0;    // Credit::share(), where receivers grant
 };
 
 // What all flows of a run have in common.

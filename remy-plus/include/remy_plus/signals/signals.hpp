@@ -47,13 +47,14 @@ enum Signal : std::size_t {
   smallest_gap_ratio,  // smallest gap between ACKs / their mean over 8 ACKs
   gap_ratio,           // mean gap between ACKs over 8 / over 64 ACKs
   rank,                // flows at a hop with fewer bytes left; in headers alone
-  trims,               // packets that switches trimmed; this and the one below are of selective hosts of fabrics
+  trims,               // packets that switches trimmed; this and the two below are of selective hosts of fabrics
   marked_ways,         // entropies whose latest packet had a mark
+  credit,              // of the receiver: what is left of the most
   signal_count,
   own_signal  // the first of a policy's own (own_signals.hpp); signal_count stands for none
 };
 
-// Those from here on only selective hosts of fabrics know (fabric/transport/answers.hpp).
+// Those from here on only selective hosts of fabrics know (fabric/transport/answers.hpp, fabric/spraying/credit.hpp).
 inline constexpr std::size_t network_signals = trims;
 
 inline constexpr std::size_t most_own_signals = 8, signal_places = own_signal + most_own_signals;
@@ -178,6 +179,7 @@ inline constexpr std::array<SignalRow, signal_count> signal_table = {{
     {rank, "rank", "flows with fewer bytes left", "", Smoothing::none, {1, 4}, Form::level, rank, "rank"},
     {trims, "trims", "share of trimmed packets", "", Smoothing::rtts_2, share, Form::rare},
     {marked_ways, "marked_ways", "share of marked ways", "", Smoothing::none, share, Form::rare},
+    {credit, "credit", "share of credit left", "", Smoothing::none, share, Form::even},
 }};
 
 // A row that is missing, out of place or without a scale does not compile.

@@ -195,7 +195,8 @@ class FabricEngine:
         """Settings of the fabric, with those that the transport brings; both parts of a mixture bring the same."""
         if isinstance(self.transport, Mixture):
             return engine_of(self.transport.adopted, self.settings)._values
-        return self.settings.values(self._kind.settings if self._kind else {})
+        values = self.settings.values(self._kind.settings if self._kind else {})
+        return values | {"granted": float(self.settings.granted and not self._kind)}  # of learnt policies
 
     @property
     def priorities(self) -> int:
@@ -283,6 +284,10 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
         raise InputError(
             f"policy: {', '.join(own)}: known to selective hosts alone; give the scenario spraying, or selective: true"
         )
+    if "credit" in signals and not settings.granted:
+        raise InputError("policy: credit: no receiver grants any; give the scenario granted: true")
+    if settings.granted and (header or HOPS.intersection(signals)):
+        raise InputError("granted: packets that ask for credit carry neither headers nor stamps of hops; leave it out")
     if header is None:
         return bool(HOPS.intersection(signals)), None
     if header.plain:

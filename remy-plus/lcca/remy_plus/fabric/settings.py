@@ -107,6 +107,7 @@ class FabricSettings:
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         selective: receivers reorder, and only what is lost is sent again; else go-back-N.
         sleek: what arrives at selective receivers far out of order says that packets before it are lost.
+        granted: selective receivers grant credit to learnt policies, as RCCC's do; transports have their own.
         ack_bytes_every: of selective receivers: one ACK for so many bytes on the wire, unless there is cause for one.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
         fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
@@ -150,6 +151,7 @@ class FabricSettings:
     adaptive: bool = False
     selective: bool | None = None
     sleek: bool = False
+    granted: bool = False
     ack_bytes_every: float | None = None
     fct_at_ack: bool = False
     plain_ideal: bool = False

@@ -15,6 +15,7 @@ from lcca.remy_plus.fabric.events import LinkChange, LinkEvents
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.policy import Aimd, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.switches.markers import MARKERS, marking
@@ -75,6 +76,14 @@ def test_transports(bits: Bits, name: str, changes: dict[str, Any]) -> None:
     flows = many(LEAF_SPINE, 120, seed=len(name))
     record = bits(lambda: engine.run(LEAF_SPINE, flows, seed=3, horizon_ns=3e6))
     assert (record["round_packets"].sum(axis=0) > 0).all()
+
+
+def test_receivers_that_grant_to_a_law(bits: Bits) -> None:
+    law = FabricLaw.of({"first": 1.0}, inputs={"credit": (-1.0, 0.5, 0.2), "trims": (-1.0, -0.5, 0.1)})
+    own = settings(spraying="mixed", selective=True, granted=True, queue_bdps=0.5)
+    flows = many(LEAF_SPINE, 150, seed=9, mean=100e3)
+    record = bits(lambda: engine_of(law, own).run(LEAF_SPINE, flows, seed=3))
+    assert record["port_trims"].sum() > 100 and np.isfinite(record["flow_fct_ns"]).all()
 
 
 def test_ties(bits: Bits) -> None:

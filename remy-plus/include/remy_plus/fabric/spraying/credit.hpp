@@ -17,11 +17,35 @@ struct Credit {
   std::int64_t granted = 0;  // quanta so far
   bool speculating = true;   // nothing was heard of the receiver yet
 
+  // What is left of the most that it may have; 0 of what is overdrawn. A law's signal `credit`.
+  double share() const { return most > 0 ? static_cast<double>(std::max<std::int64_t>(bytes, 0)) / most : 0; }
+
   // The first answer of the receiver ends what may be sent without its consent; what was overdrawn stays so.
   void hear(bool ends) {
     if (speculating && ends) bytes = std::min<std::int64_t>(bytes, 0);
     speculating = false;
   }
+};
+
+// What data packets of laws carry in the 8 bytes of the time when they were sent: that time, and the credit that their
+// flow would have in all, in quanta; both wrap.
+class Asking {
+ public:
+  static std::uint64_t of(Time sent, std::int64_t wanted) {
+    return static_cast<std::uint64_t>(wanted) << time_bits | (static_cast<std::uint64_t>(sent) & latest);
+  }
+  static Time sent_at(std::uint64_t asking, Time now) {
+    return now - static_cast<Time>((static_cast<std::uint64_t>(now) - asking) & latest);
+  }
+  // Of numbers that it may stand for, the one next to what was granted.
+  static std::int64_t wanted(std::uint64_t asking, std::int64_t granted) {
+    const std::uint64_t more = (asking >> time_bits) - static_cast<std::uint64_t>(granted);
+    return granted + (static_cast<std::int64_t>(more << time_bits) >> time_bits);
+  }
+
+ private:
+  static constexpr int time_bits = 40;  // 1.1 s; 24 are left: 4 GB in quanta of 256 bytes
+  static constexpr std::uint64_t latest = (std::uint64_t{1} << time_bits) - 1;
 };
 
 // Of a receiver: what a flow wants and has got, in quanta.
@@ -35,7 +59,7 @@ struct Granting {
 // One for each link of a host: flows that want more get a grant in turn, at a little less than the link's rate.
 class Granter {
  public:
-  void start(const UetParameters& parameters, double gbps, int frame_bytes, std::int64_t spare_bytes) {
+  void start(const GrantParameters& parameters, double gbps, int frame_bytes, std::int64_t spare_bytes) {
     p_ = &parameters;
     quantum_ = parameters.pulls ? frame_bytes : parameters.quantum_bytes;
     per_quantum_ = static_cast<Time>(quantum_ * 8000 / (parameters.credit_rate * gbps));
@@ -95,7 +119,7 @@ class Granter {
   std::int64_t most_quanta() const { return p_->pulls ? 1 : p_->grant_quanta; }
   std::int64_t least_quanta() const { return p_->pulls ? 1 : 4; }  // whose time an empty grant takes
 
-  const UetParameters* p_ = nullptr;
+  const GrantParameters* p_ = nullptr;
   double quantum_ = 256;
   Time per_quantum_ = 0, free_at_ = 0, next_ = never;
   std::int64_t spare_ = 0;  // quanta beyond what it wants that a satisfied flow gets

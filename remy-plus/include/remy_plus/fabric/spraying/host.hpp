@@ -83,8 +83,9 @@ class SelectiveHost {
   using Nic = SprayNic<several>;
 
   const Uet* uet() const { return hosting_.uet; }
-  bool grants() const { return uet() && (uet()->parameters().credit || uet()->parameters().pulls); }
-  bool ends_speculation() const { return grants() && !uet()->parameters().pulls; }
+  bool windows() const { return uet() && uet()->parameters().window; }
+  bool grants() const { return hosting_.grants != nullptr; }
+  bool ends_speculation() const { return grants() && !hosting_.grants->pulls; }
   Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
 
   void start(std::uint32_t number) {
@@ -97,13 +98,19 @@ class SelectiveHost {
     hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
     own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
-    if (grants()) own.credit.bytes = own.credit.most = uet()->first_bytes(flow);
+    if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
     const Time own_timeout = hosting_.transport.of(number).timeout(flow);
     own.timeout = own_timeout > 0 ? own_timeout : settings.retransmit_after;
     own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
     arm(number, flow);
     nic.add(number, flow.start);
     watch(number, own);
+  }
+
+  // A packet may always go.
+  std::int64_t first_credit(const Flow& flow) const {
+    return uet() ? uet()->first_bytes(flow)
+                 : std::max(hosting_.spare_bytes(flow.line_gbps), hosting_.bytes_of(flow, 0));
   }
 
   // --- timers: one entry a flow is enough, at the earliest of what it waits for; older ones are ignored as they ring
@@ -163,11 +170,11 @@ class SelectiveHost {
     const std::int64_t bytes = own.under_way[packet].bytes;
     own.bytes_under_way -= bytes;
     own.lose(packet);
-    if (!uet()) {
+    if (uet())
+      hosting_.uet->on_timeout(number, bytes);
+    else
       hosting_.transport.lose(number, flow, true, now);
-      return nic.ready(number, now);
-    }
-    hosting_.uet->on_timeout(number, bytes);
+    if (!uet() && !grants()) return nic.ready(number, now);
     if (others) own.credit.hear(ends_speculation());
     const bool asks = lacks(number, own, bytes, others, nic, now);
     nic.ready(number, now);
@@ -178,17 +185,16 @@ class SelectiveHost {
   // one, or might not. With a window alone others that are lost go first, without asking.
   bool lacks(std::uint32_t number, const Sprayed& own, std::int64_t bytes, bool others, const Nic& nic,
              Time now) const {
-    const UetParameters& p = uet()->parameters();
-    if (p.pulls) return others || !nic.may_send(number);
+    if (grants() && hosting_.grants->pulls) return others || !nic.may_send(number);
     const std::int64_t sent = nic.idle(now) && nic.may_send(number) ? bytes : 0;
-    if (p.window && !others && uet()->window(number) < own.bytes_under_way + sent + bytes) return true;
-    return p.credit && (others || own.credit.bytes <= sent);
+    if (windows() && !others && uet()->window(number) < own.bytes_under_way + sent + bytes) return true;
+    return grants() && (others || own.credit.bytes <= sent);
   }
 
   // A sender whose packets have all arrived or are lost and that has no credit left would wait until its receiver has
   // nobody else to serve: it asks again. So does one that recovers, whose packets may be lost without a timer.
   void ask_if_dry(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    if (!grants() || !uet()->parameters().asks || own.unsent + own.lost == 0) return;
+    if (!grants() || !hosting_.grants->asks || own.unsent + own.lost == 0) return;
     if (own.credit.bytes > 0 || (own.bytes_under_way > 0 && !own.recovers)) return;
     const Time again = own.requested + hosting_.base_rtt;
     if (again <= now) request(number, flow, own, nic, now);
@@ -197,10 +203,10 @@ class SelectiveHost {
 
   // Asks the receiver for an ACK, and for credit; with a window or credit by bytes at most once per RTT.
   void request(std::uint32_t number, const Flow& flow, Sprayed& own, Nic& nic, Time now) {
-    const UetParameters& p = uet()->parameters();
-    if ((p.window || (p.credit && p.asks)) && own.requested + hosting_.base_rtt > now) return;
+    const bool asks = grants() && hosting_.grants->asks;
+    if ((windows() || (asks && !hosting_.grants->pulls)) && own.requested + hosting_.base_rtt > now) return;
     own.requested = now;
-    if (p.asks && grants()) own.wanted = nic.wanted(number, false);
+    if (asks) own.wanted = nic.wanted(number, false);
     send_request(number, flow, own, ++own.requests, 0, now);
   }
 
@@ -228,7 +234,7 @@ class SelectiveHost {
       own.bytes_arrived += hosting_.bytes_of(flow, data.number);
       hosting_.progress(data.time);
       if (flow.expected == flow.packets && expected != flow.packets) {
-        own.granting.over = !uet() || uet()->parameters().asks;
+        own.granting.over = !grants() || hosting_.grants->asks;
         own.arrivals.release();
         marked_->forget(data.flow);
         if (!around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
@@ -310,8 +316,10 @@ class SelectiveHost {
   }
 
   void want(const Packet& packet, Sprayed& own) {
-    const std::int64_t wanted =
-        uet()->parameters().pulls ? own.granting.wanted + 1 : static_cast<std::int64_t>(packet.extra);
+    const bool says_all = uet() || packet.kind == Kind::request;
+    const std::int64_t wanted = hosting_.grants->pulls ? own.granting.wanted + 1
+                                : says_all             ? static_cast<std::int64_t>(packet.extra)
+                                                       : Asking::wanted(packet.extra, own.granting.granted);
     nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.kind != Kind::data, packet.time);
   }
 
@@ -413,8 +421,11 @@ class SelectiveHost {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
     } else {
-      ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
+      ack.sent_at = ack.stack  ? ack.stack->sent_at
+                    : grants() ? Asking::sent_at(packet.extra, packet.time)
+                               : static_cast<Time>(packet.extra);
     }
+    ack.credit = own.credit.share();
     if (hosting_.trips) [[unlikely]]
       hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
     hosting_.transport.on_ack(packet.flow, flow, ack);

@@ -21,8 +21,8 @@ class SprayNic : public LinkEnd<several> {
  public:
   SprayNic(Port& port, const Surroundings& around, const Hosting& hosting)
       : Base(port, around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {
-    if (hosting.uet)
-      granter_.start(hosting.uet->parameters(), port.speed->gbps(), around.settings.payload + around.settings.overhead,
+    if (hosting.grants)
+      granter_.start(*hosting.grants, port.speed->gbps(), around.settings.payload + around.settings.overhead,
                      hosting.spare_bytes(port.speed->gbps()));
   }
 
@@ -77,16 +77,15 @@ class SprayNic : public LinkEnd<several> {
     }
   }
 
-  // Whether window or credit let it send its next packet, whatever its pace.
+  // Whether window and credit let it send its next packet, whatever its pace.
   bool may_send(std::uint32_t number) const {
     const Flow& flow = hosting_.flows[number];
     Sprayed& own = hosting_.sprayed[number];
     const bool again = own.under_way.lost_any();
     if (!again && !flow.unsent()) return false;
+    if (hosting_.grants && own.credit.bytes <= 0) return false;
     if (hosting_.uet) {
-      const UetParameters& p = hosting_.uet->parameters();
-      if ((p.credit || p.pulls) && own.credit.bytes <= 0) return false;
-      if (!p.window || (own.recovers && again)) return true;
+      if (!hosting_.uet->parameters().window || (own.recovers && again)) return true;
       return own.bytes_under_way + hosting_.bytes_of(flow, again ? own.under_way.first_lost() : flow.next) <=
              hosting_.uet->window(number);
     }
@@ -104,7 +103,10 @@ class SprayNic : public LinkEnd<several> {
     const Sprayed& own = hosting_.sprayed[number];
     const int full = flow.payload + flow.data_overhead;
     std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
-    if (hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
+    if (!hosting_.uet && flow.window > 0)
+      bytes = static_cast<std::int64_t>(
+          std::min(static_cast<double>(bytes), (flow.usable_window() / flow.payload + 1) * full));
+    if (hosting_.uet && hosting_.uet->parameters().window) bytes = std::min(bytes, hosting_.uet->window(number) + full);
     bytes -= own.credit.bytes;
     if (own.credit.speculating && own.unsent > 0) bytes = std::max<std::int64_t>(bytes, full);
     if (shared) bytes /= static_cast<std::int64_t>(turns_[several ? flow.priority : 0].size()) + 1;
@@ -191,17 +193,19 @@ class SprayNic : public LinkEnd<several> {
     }
     own.under_way.send(packet.number, static_cast<std::uint32_t>(bytes), now);
     own.bytes_under_way += bytes;
-    if (hosting_.uet) {
-      const UetParameters& p = hosting_.uet->parameters();
+    if (hosting_.grants) {
       own.credit.bytes -= bytes;
-      const bool grants = p.credit || p.pulls;
-      if (own.unsent + own.lost == 0 || (grants && own.credit.bytes <= 0) ||
-          (p.window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
+      own.wanted = wanted(number, true);
+    }
+    if (hosting_.uet) {
+      if (own.unsent + own.lost == 0 || (hosting_.grants && own.credit.bytes <= 0) ||
+          (hosting_.uet->parameters().window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
       packet.flags |= bare;
-      if (grants) packet.extra = static_cast<std::uint64_t>(own.wanted = wanted(number, true));
+      if (hosting_.grants) packet.extra = static_cast<std::uint64_t>(own.wanted);
     } else {
-      packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
+      packet.extra =
+          hosting_.grants ? Asking::of(now, own.wanted) : telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (flow.telemetry == Telemetry::header) [[unlikely]]
         packet.bytes = around_.headers->with_bytes(packet);
     }

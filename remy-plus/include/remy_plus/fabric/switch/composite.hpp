@@ -147,7 +147,6 @@ class Composite {
   void shorten(Packet packet, Port& to, Line& line) {
     if (settings().trim_bytes == 0) return drop(packet, to);
     around_.discard(packet);
-    if (!(packet.flags & bare)) packet.extra = 0;
     packet.kind = Kind::trimmed;
     packet.bytes = static_cast<std::uint16_t>(std::min<int>(packet.bytes, settings().trim_bytes));
     packet.flags |= bare;

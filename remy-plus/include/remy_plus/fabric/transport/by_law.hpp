@@ -21,7 +21,7 @@ class ByLaw : public WithSignals {
         std::shared_ptr<const Stamping> header)
       : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted), law_(law) {
     for (const Signal s : law_.signals) inputs_.push_back(input(s));
-    hears_ = std::ranges::any_of(law_.signals, [](Signal s) { return s >= network_signals; });
+    hears_ = std::ranges::any_of(law_.signals, [](Signal s) { return s == trims || s == marked_ways; });
   }
 
   Told told(std::uint32_t number) const override {
@@ -113,7 +113,8 @@ class ByLaw : public WithSignals {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
       if (input.carried >= network_signals) {
-        state.forms[i] = lcca_fabric_form(input.form, answers_[number].share(input.carried));
+        const bool of_credit = input.carried == remy_plus::credit;
+        state.forms[i] = lcca_fabric_form(input.form, of_credit ? ack.credit : answers_[number].share(input.carried));
         continue;
       }
       if (!(seen.fresh & bit(input.carried))) continue;

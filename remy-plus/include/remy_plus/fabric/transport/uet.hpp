@@ -11,7 +11,18 @@
 
 namespace remy_plus::fabric {
 
-struct UetParameters {
+// Of receivers that grant; as they are, RCCC's.
+struct GrantParameters {
+  double quantum_bytes = 256;  // of credit
+  int grant_quanta = 64;       // at most in a grant
+  double credit_rate = 0.99;   // of the receiver's link
+  // Senders that wait for credit with nothing under way ask for it again, and receivers forget flows that have ended;
+  // else, as in uet-htsim, requests ask for what the last packet did.
+  bool asks = true;
+  bool pulls = false;  // NDP: one packet for each that arrives
+};
+
+struct UetParameters : GrantParameters {
   // NSCC. Of the network: its base RTT, BDP and, for gains, the BDP over 150,000 bytes.
   bool window = true;
   double first_bdps = 1.5;     // first window, first credit, most credit
@@ -29,15 +40,7 @@ struct UetParameters {
   double quick_rtts = 4;       // targets: queueing delay that calls for a quick cut
   double quick_share = 0.125;  // of the largest window: cut if less was acknowledged in a round
 
-  // Credit.
-  bool credit = false;
-  double quantum_bytes = 256;  // of credit
-  int grant_quanta = 64;       // at most in a grant
-  double credit_rate = 0.99;   // of the receiver's link
-  // Senders that wait for credit with nothing under way ask for it again, and receivers forget flows that have ended;
-  // else, as in uet-htsim, requests ask for what the last packet did.
-  bool asks = true;
-  bool pulls = false;  // NDP: one packet for each that arrives
+  bool credit = false;  // of the receiver
 
   // Losses.
   double timeout_us = 15;     // since a packet was sent, and
@@ -60,6 +63,8 @@ class Uet final : public Transport {
   Hosts hosts() const override { return Hosts::selective; }
   void reserve(std::size_t flows) override { states_.resize(flows); }
   const UetParameters& parameters() const { return p_; }
+  // Null: its receivers grant nothing.
+  const GrantParameters* grants() const { return p_.credit || p_.pulls ? &p_ : nullptr; }
 
   void start(std::uint32_t number, Flow& flow) override {
     State& state = states_[number];
