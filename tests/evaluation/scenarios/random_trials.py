@@ -41,11 +41,12 @@ import lcca.remy_plus.fabric.engine
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.core.signals import SIGNALS
+from lcca.remy_plus.core.signals import OF_HOSTS, SIGNALS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.policy import Mixture, Policy, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
@@ -329,6 +330,14 @@ def drawn_transport(draws: Draws) -> tuple[str, Policy]:
     return name, resolve(name, "fabric").policy
 
 
+def drawn_law(draws: Draws) -> Policy:
+    """A law that looks at what hosts know, all of whose numbers count."""
+    number = draws.random.uniform
+    terms = {name: number(-4, 4) for name in ("first", "largest", "ahead", "pace", "loss")}
+    inputs = {name: tuple(number(-2, 2, 3)) for name in OF_HOSTS}
+    return FabricLaw.of(terms, {"one": number(-1, 1), "window": -0.1, "delay": -0.5}, inputs)
+
+
 @contextmanager
 def shared(threads: int) -> Iterator[None]:
     """Meanwhile, trials of fabrics are shared by so many threads, even in windows that one would be through sooner."""
@@ -345,6 +354,8 @@ def fabric_case(case: int, threads: int = 1) -> str:
     """Run a case and return what became of it; a rule that is broken is an assertion."""
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
+    if scenario.granted and draws.chance(0.7):
+        policy = drawn_law(draws)
     if draws.chance(0.25):
         policy = beside_another(policy, scenario, draws)
     try:

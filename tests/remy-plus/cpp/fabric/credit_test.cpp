@@ -55,6 +55,23 @@ TEST(Granter, TakesTheTimeOfWhatItGrants) {
   }
 }
 
+TEST(Asking, HoldsTimeAndTargetThatWrap) {
+  for (const Time sent : {Time{0}, Time{1} << 40, (Time{1} << 55) + 12'345})
+    for (const std::int64_t granted : {std::int64_t{0}, (std::int64_t{1} << 24) - 1, std::int64_t{1} << 36})
+      for (const std::int64_t more : {-(1 << 23), -1, 0, 1, (1 << 23) - 1})
+        for (const Time after : {Time{0}, Time{1}, (Time{1} << 40) - 1}) {
+          const std::uint64_t asking = Asking::of(sent, granted + more);
+          EXPECT_EQ(Asking::sent_at(asking, sent + after), sent);
+          EXPECT_EQ(Asking::wanted(asking, granted), granted + more);
+        }
+}
+
+TEST(Credit, IsToldAsAShareOfTheMost) {
+  EXPECT_EQ((Credit{2'500, 10'000}.share()), 0.25);
+  EXPECT_EQ((Credit{-1, 10'000}.share()), 0);
+  EXPECT_EQ(Credit{}.share(), 0);
+}
+
 TEST(Credit, OfASenderThatOverdrewItIsNotForgiven) {
   for (const std::int64_t bytes : {-4000, 0, 4000}) {
     Credit credit{bytes, 10'000};
