@@ -84,8 +84,9 @@ class Lone:
     frame, control, delay = 1056, 60, 1_000_000
     quantum, most_quanta, per_quantum = 256, 64, 20_686  # at 99 Gb/s
 
-    def __init__(self, packets: int, share: float, base_ns: float) -> None:
-        self.share, self.most = share, int(18.75 * base_ns)
+    def __init__(self, packets: int, share: float, ahead: float, base_ns: float) -> None:
+        self.share, self.ahead, self.bdp, self.most = share, 2**ahead, 12.5 * base_ns, int(18.75 * base_ns)
+        self.window, self.under_way = self.ahead * self.bdp * self.frame / 1000, 0
         self.credit, self.got, self.speculates, self.left = self.most, 0, True, packets * self.frame
         self.gap, self.next_send = self.frame * 80.0, 0.0
         self.wanted = self.granted = 0
@@ -105,11 +106,12 @@ class Lone:
     # the sender
 
     def send(self, now: float, _: int = 0) -> None:
-        if self.left == 0 or self.credit <= 0 or now < self.next_send:
+        if self.left == 0 or self.credit <= 0 or now < self.next_send or self.under_way >= self.window:
             return
         self.left -= self.frame
+        self.under_way += self.frame
         self.credit -= self.frame
-        lacks = min(self.left, self.most) - self.credit
+        lacks = min(self.left, self.most, int(self.window + self.frame)) - self.credit
         if self.speculates and self.left:
             lacks = max(lacks, self.frame)
         self.later(now + 2 * (self.frame * 80 + self.delay), "arrive", self.got + math.ceil(lacks / self.quantum))
@@ -123,9 +125,12 @@ class Lone:
 
     def ack(self, now: float, _: int) -> None:
         self.hear()
+        self.under_way -= self.frame
         left = max(self.credit, 0) / self.most
         self.told.append((now, left))
-        gap = int(self.frame * 80 / (self.share * 2 ** (TELLS * left) + 2**-17) + 0.5)
+        bdps = self.share * 2 ** (TELLS * left) + 2**-17
+        self.window = bdps * self.ahead * self.bdp * self.frame / 1000
+        gap = int(self.frame * 80 / bdps + 0.5)
         self.next_send += gap - self.gap
         self.gap = gap
         self.later(max(now, self.next_send), "send")
@@ -171,16 +176,17 @@ class Lone:
             self.later(self.turn_at, "turn")
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.95])
-def test_the_credit_of_a_lone_flow_is_that_of_a_second_implementation(share: float) -> None:
+@pytest.mark.parametrize(("share", "ahead"), [(0.3, 3.0), (0.5, 3.0), (0.95, 3.0), (0.3, 1.0), (0.6, 0.5), (0.5, -1.0)])
+def test_the_credit_of_a_lone_flow_is_that_of_a_second_implementation(share: float, ahead: float) -> None:
+    """Whatever its window lets it ask for; with the last one it waits for ACKs as well."""
     law = FabricLaw.of(
-        {"largest": 4.0, "ahead": 3.0, "loss": 0.0, "add": -17.0},
+        {"largest": 4.0, "ahead": ahead, "loss": 0.0, "add": -17.0},
         {"one": float(np.log2(share)), "window": -1.0},
         {"credit": (TELLS, 0.0, 0.0)},
     )
     flow = FabricFlows(np.array([0]), np.array([1]), np.array([800_000]), np.array([0.0]))
     record = engine_of(law, GRANTED).run(star(2), flow, watch=Watch(37.3, [0]))
-    model = Lone(800, share, record["base_rtt_ns"])
+    model = Lone(800, share, ahead, record["base_rtt_ns"])
     times, values = np.array(model.told).T
     at = record["sample_ns"] * 1000
     known = (at > times[0] + 100) & (at < times[-1] - 100)
