@@ -53,13 +53,12 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   make_nodes(flows);
 }
 
-// Packets that ask for credit carry no more than when they were sent.
+// RCP's packets have no room for what they ask for.
 void Simulation::require_grants() const {
   if (!settings_.granted) return;
   if (hosts() == Hosts::windowed) throw std::invalid_argument("granted: needs selective hosts");
   for (const Transport* part : transport_->parts())
-    if (part->telemetry() > Telemetry::sent_time)
-      throw std::invalid_argument("granted: packets that ask for credit carry no header, stamps or rates");
+    if (part->telemetry() == Telemetry::fair_rate) throw std::invalid_argument("granted: not with rcp");
 }
 
 Frame Simulation::frame() const {

@@ -331,11 +331,13 @@ def drawn_transport(draws: Draws) -> tuple[str, Policy]:
 
 
 def drawn_law(draws: Draws) -> Policy:
-    """A law that looks at what hosts know, all of whose numbers count."""
+    """A law that looks at what hosts know, and perhaps at hops or a header."""
     number = draws.random.uniform
     terms = {name: number(-4, 4) for name in ("first", "largest", "ahead", "pace", "loss")}
-    inputs = {name: tuple(number(-2, 2, 3)) for name in OF_HOSTS}
-    return FabricLaw.of(terms, {"one": number(-1, 1), "window": -0.1, "delay": -0.5}, inputs)
+    inputs = {name: tuple(number(-2, 2, 3)) for name in draws.of(OF_HOSTS, (*OF_HOSTS, "queue"))}
+    law = FabricLaw.of(terms, {"one": number(-1, 1), "window": -0.1, "delay": -0.5}, inputs)
+    carried = draws.of(None, None, "fair-share", "int-md")
+    return with_header(law, carried and stamping(header(carried)))
 
 
 @contextmanager
@@ -355,7 +357,7 @@ def fabric_case(case: int, threads: int = 1) -> str:
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
     if scenario.granted and draws.chance(0.7):
-        policy = drawn_law(draws)
+        policy = accepted(drawn_law, draws)
     if draws.chance(0.25):
         policy = beside_another(policy, scenario, draws)
     try:

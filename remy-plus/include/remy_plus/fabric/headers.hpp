@@ -28,6 +28,7 @@ class Headers {
   // What the ACK brings its sender.
   const Seen& read(const Packet& ack);
   Time sent_at(const Packet& packet) const { return pool_[packet.extra].sent_at; }
+  std::int64_t& wanted(const Packet& packet) { return pool_[packet.extra].wanted; }
   void give_back(std::size_t part, std::uint64_t number) { pool_.give_back(part, number); }
 
   // --- ports
@@ -51,7 +52,8 @@ class Headers {
   struct Header {
     Carried carried;
     Time sent_at = 0;
-    bool marked = false;  // by the port where it is
+    std::int64_t wanted = 0;  // credit, as Asking has it
+    bool marked = false;      // by the port where it is
     std::unique_ptr<std::uint64_t[]> words = nullptr;
   };
 

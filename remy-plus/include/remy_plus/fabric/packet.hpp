@@ -71,6 +71,7 @@ struct Stack {
   std::uint32_t count = 0;
   std::uint32_t way = 0;  // a hash of the ports that wrote
   Time sent_at = 0;
+  std::int64_t wanted = 0;  // credit, as Asking has it
 };
 
 using Stacks = Pool<Stack>;

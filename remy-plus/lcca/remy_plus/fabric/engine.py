@@ -286,8 +286,6 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
         )
     if "credit" in signals and not settings.granted:
         raise InputError("policy: credit: no receiver grants any; give the scenario granted: true")
-    if settings.granted and (header or HOPS.intersection(signals)):
-        raise InputError("granted: packets that ask for credit carry neither headers nor stamps of hops; leave it out")
     if header is None:
         return bool(HOPS.intersection(signals)), None
     if header.plain:

@@ -15,6 +15,7 @@ namespace remy_plus::fabric {
 struct Credit {
   std::int64_t bytes = 0, most = 0;
   std::int64_t granted = 0;  // quanta so far
+  int header = 0;            // bytes that a packet costs besides, where it arrives
   bool speculating = true;   // nothing was heard of the receiver yet
 
   // What is left of the most that it may have; 0 of what is overdrawn. A law's signal `credit`.
@@ -27,8 +28,8 @@ struct Credit {
   }
 };
 
-// What data packets of laws carry in the 8 bytes of the time when they were sent: that time, and the credit that their
-// flow would have in all, in quanta; both wrap.
+// What data packets of laws without stamps and headers carry in the 8 bytes of the time when they were sent: that time,
+// and the credit that their flow would have in all, in quanta; both wrap.
 class Asking {
  public:
   static std::uint64_t of(Time sent, std::int64_t wanted) {

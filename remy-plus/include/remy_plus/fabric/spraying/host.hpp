@@ -99,6 +99,8 @@ class SelectiveHost {
     const Settings& settings = around_.settings;
     own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
+    if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)
+      own.credit.header = most_bytes(header->sent_bytes, static_cast<std::uint32_t>(flow.switches));
     const Time own_timeout = hosting_.transport.of(number).timeout(flow);
     own.timeout = own_timeout > 0 ? own_timeout : settings.retransmit_after;
     own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
@@ -316,11 +318,18 @@ class SelectiveHost {
   }
 
   void want(const Packet& packet, Sprayed& own) {
-    const bool says_all = uet() || packet.kind == Kind::request;
-    const std::int64_t wanted = hosting_.grants->pulls ? own.granting.wanted + 1
-                                : says_all             ? static_cast<std::int64_t>(packet.extra)
-                                                       : Asking::wanted(packet.extra, own.granting.granted);
+    const std::int64_t wanted = wanted_by(packet, own.granting);
     nic_of(packet.flow, 1).granter().want(packet.flow, own.granting, wanted, packet.kind != Kind::data, packet.time);
+  }
+
+  // A trimmed packet has lost its stamps or header, and with them what it asked for.
+  std::int64_t wanted_by(const Packet& packet, const Granting& granting) const {
+    if (hosting_.grants->pulls) return granting.wanted + 1;
+    if (uet() || packet.kind == Kind::request) return static_cast<std::int64_t>(packet.extra);
+    const Telemetry telemetry = hosting_.flows[packet.flow].telemetry;
+    if (telemetry <= Telemetry::sent_time) return Asking::wanted(packet.extra, granting.granted);
+    if (packet.kind == Kind::trimmed) return granting.wanted;
+    return telemetry == Telemetry::stack ? around_.stacks[packet.extra].wanted : around_.headers->wanted(packet);
   }
 
   void grant(Nic& nic, Time now) {

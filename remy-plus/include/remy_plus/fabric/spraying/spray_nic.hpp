@@ -101,8 +101,8 @@ class SprayNic : public LinkEnd<several> {
   std::int64_t wanted(std::uint32_t number, bool shared) const {
     const Flow& flow = hosting_.flows[number];
     const Sprayed& own = hosting_.sprayed[number];
-    const int full = flow.payload + flow.data_overhead;
-    std::int64_t bytes = std::min(own.unsent + own.lost, own.credit.most);
+    const int full = flow.payload + flow.data_overhead + own.credit.header;
+    std::int64_t bytes = std::min(own.unsent + own.lost + headers_of(flow, own), own.credit.most);
     if (!hosting_.uet && flow.window > 0)
       bytes = static_cast<std::int64_t>(
           std::min(static_cast<double>(bytes), (flow.usable_window() / flow.payload + 1) * full));
@@ -194,7 +194,7 @@ class SprayNic : public LinkEnd<several> {
     own.under_way.send(packet.number, static_cast<std::uint32_t>(bytes), now);
     own.bytes_under_way += bytes;
     if (hosting_.grants) {
-      own.credit.bytes -= bytes;
+      own.credit.bytes -= bytes + own.credit.header;
       own.wanted = wanted(number, true);
     }
     if (hosting_.uet) {
@@ -204,8 +204,8 @@ class SprayNic : public LinkEnd<several> {
       packet.flags |= bare;
       if (hosting_.grants) packet.extra = static_cast<std::uint64_t>(own.wanted);
     } else {
-      packet.extra =
-          hosting_.grants ? Asking::of(now, own.wanted) : telemetry_of(packet, flow, now, port_, around_, hosting_);
+      packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
+      if (hosting_.grants) ask(packet, flow.telemetry, own.wanted, now);
       if (flow.telemetry == Telemetry::header) [[unlikely]]
         packet.bytes = around_.headers->with_bytes(packet);
     }
@@ -214,6 +214,21 @@ class SprayNic : public LinkEnd<several> {
     ++port_.counts.data_packets;
     port_.counts.data_bytes += packet.bytes;
     put_on_wire(packet, now);
+  }
+
+  // Of packets that were never sent, or are to be sent again.
+  static std::int64_t headers_of(const Flow& flow, const Sprayed& own) {
+    return (own.unsent + own.lost) * own.credit.header / (flow.payload + flow.data_overhead);
+  }
+
+  // The target goes with the telemetry.
+  void ask(Packet& packet, Telemetry telemetry, std::int64_t wanted, Time now) const {
+    if (telemetry == Telemetry::stack)
+      around_.stacks[packet.extra].wanted = wanted;
+    else if (telemetry == Telemetry::header)
+      around_.headers->wanted(packet) = wanted;
+    else
+      packet.extra = Asking::of(now, wanted);
   }
 
   const Hosting& hosting_;
