@@ -27,9 +27,8 @@ def run(options: argparse.Namespace) -> int:
     folders = [options.first, *options.others]
     found = difference(*map(load_run, folders))
     if options.json:
-        print_json(
-            {name: getattr(found, name).to_dict("records") for name in ("config", "verdicts", "scores", "costs")}
-        )
+        names = ("config", "verdicts", "scores", "costs")
+        print_json({name: getattr(found, name).to_dict("records") for name in names})
         return 0
     if found.config.empty:
         print("the configurations are the same")

@@ -32,7 +32,6 @@ def run(options: argparse.Namespace) -> int:
         print_json(content)
     else:
         print_verdicts(content)
-        print_visible(
-            f"as stored in {layout.VERDICTS}" if same else f"{stored} says something else: was it or a trial changed?"
-        )
+        other = f"{stored} says something else: was it or a trial changed?"
+        print_visible(f"as stored in {layout.VERDICTS}" if same else other)
     return 0 if same else 1

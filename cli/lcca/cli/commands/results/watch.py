@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import positive, print_json, print_visible
+from lcca.cli.options.common import positive, print_answer, print_visible
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.watching import Glance
@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.once or options.json:
         found = glance(options.run_folder)
-        print_json(found.to_json()) if options.json else print_visible(found.words())
-        return 0
+        return print_answer(options, found.to_json(), found.words())
     looks = _looks(options.run_folder, lambda: time.sleep(options.every))
     (_show if sys.stdout.isatty() else _print_new)(looks)
     return 0
