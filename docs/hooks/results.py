@@ -392,6 +392,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
     "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
+    "fabric-credit": lambda: sets("fabric-hosts-credit", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
     "imperfect-laws": lambda: imperfect("imperfect-laws"),
     "imperfect-ns3": imperfect_in_both,

@@ -21,6 +21,7 @@ CAMPAIGNS = {
     "headers-quickstart": "headers/quickstart",
     "fabric-headers-sprayed": "fabric/headers-sprayed",
     "fabric-hosts-sprayed": "fabric/hosts-sprayed",
+    "fabric-hosts-credit": "fabric/hosts-credit",
 }
 
 
