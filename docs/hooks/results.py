@@ -336,8 +336,7 @@ def adoption(of: str) -> str:
 
 def adoption_in_both() -> str:
     """Return what half of the senders gain, and what all do, in the engine and in ns-3 on the same trials."""
-    every = read("adoption")["adoption"]
-    rows = []
+    every, rows = read("adoption")["adoption"], list[list[str]]()
     for name in (each for each in every if each.endswith(" in ns-3")):
         pair = name.removesuffix(" in ns-3")
         for words, part in (("half: adopters", "adopters"), ("half: others", "others"), ("all", "")):
