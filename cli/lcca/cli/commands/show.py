@@ -56,7 +56,8 @@ def _policy(options: argparse.Namespace) -> int:
     from lcca.remy_plus.files.text import describe
 
     file = policyfile.load(options.name)
-    return print_answer(options, json.loads(policyfile.dumps(file)), describe(file))
+    content = json.loads(policyfile.dumps(file)) if options.json else None  # a class in Python has none
+    return print_answer(options, content, describe(file))
 
 
 def _signals(options: argparse.Namespace) -> int:
