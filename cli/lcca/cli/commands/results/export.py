@@ -85,5 +85,4 @@ def _policy(options: argparse.Namespace) -> int:
     if not isinstance(policy, Law | FabricLaw):
         raise InputError(f"{options.what}: only laws have a form in C")
     write_atomically(file, lawc.c_source(policy).encode())
-    terms = len(policy.terms)
-    return print_answer(options, {"c": str(file), "terms": terms}, f"wrote {file}: {terms} terms")
+    return print_answer(options, {"c": str(file), "terms": (n := len(policy.terms))}, f"wrote {file}: {n} terms")
