@@ -53,9 +53,7 @@ class _Grouped(argparse.HelpFormatter):
 def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Return the command line: all commands by name, and the options of those whose modules are given."""
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    everywhere.add_argument(
-        "--json", action="store_true", help="print the result as JSON on standard output, nothing else"
-    )
+    everywhere.add_argument("--json", action="store_true", help="print the result alone, as JSON on standard output")
     top = _Parser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
@@ -119,7 +117,8 @@ def _unknown(word: str, top: argparse.ArgumentParser) -> str:
     option = word.partition("=")[0]
     if not option.startswith("-"):
         return f"{shown(word)}: one argument too many; see --help of the command"
-    return f"unknown option {shown(option)}{nearest(option, _options(top))}; see --help of the command"
+    like = nearest(option, [each for each in _options(top) if each != option])
+    return f"unknown option {shown(option)}{like}; see --help of the command"
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:

@@ -48,7 +48,7 @@ class MapConfig(RunConfig):
         networks: a space in place of the campaign's, or a file with it; with `fabric` one scenario.
         within: ranges in place of the space's, such as wider ones; on a fabric those of all keys of `over`.
         mix: traffic of which shares are said too: a space of networks, or a file with it; on a fabric `fabric` with
-            scenarios, each an equal part.
+            scenarios, each an equal part, which say all of `over`.
         points: most networks that each training meets, or on a fabric variants of the scenario.
         looks: equal parts of the points, after each of which new ones go where something is open.
         margin_percent: throughput-equivalent per cent that do not matter; the campaign's unless given.

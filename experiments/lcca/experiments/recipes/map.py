@@ -18,6 +18,7 @@ from lcca.experiments.maps.survey import Survey, Surveyor, surveyor
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
+from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, head
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.units import TARGETS
@@ -60,10 +61,10 @@ def map(  # the command's name
 
 
 def costs(config: MapConfig, jobs: int = 1) -> Costs:
-    """Return what a map costs at most: its trials, from a few points, and its looks, from one."""
+    """Return about what a map costs at most: its trials, from a few points, and its looks, from one."""
     asked = surveyor(config, Threads(jobs))
-    found, looks = asked.experiment().costs(jobs, by="points"), asked.looks_cpu_s()
-    return replace(found, ends={words: replace(each, cpu_s=each.cpu_s + looks) for words, each in found.ends.items()})
+    found = asked.experiment().costs(jobs, by="points")
+    return replace(found, ends={**found.ends, "and": Cost(config.looks, "looks", asked.looks_cpu_s(), 1, "looks")})
 
 
 def content(asked: Surveyor, found: Survey) -> Json:

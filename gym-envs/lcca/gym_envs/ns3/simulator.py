@@ -218,8 +218,8 @@ class Ns3:
     def _mixed(self, policy: Mixture, network: Network, seed: int, delays: bool) -> dict[str, Any]:
         """Return the plan of a trial in which each route has its sender's control.
 
-        Options of hand-designed controls hold for all senders, and a queue that marks is there if one of them asks, as
-        is what brings signals: it is on all packets, without bytes.
+        Options of hand-designed controls hold for all senders, and a queue that marks is there if one of them asks.
+        All packets bring signals: flows and capacity without bytes, link and queue with those of the options.
         """
         adopted, other = (self.plan(self.compile(each), network, seed, delays) for each in policy.parts)
         if all(isinstance(each, HandDesigned) for each in policy.parts):

@@ -41,14 +41,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     of_run = options.what.is_dir()
-    store = of_run and ":" in options.to
+    store = of_run and ":/" in options.to
     if options.form is not None and (store or not of_run):
         raise InputError(f"{options.what}: --form is of tables; it needs a run's folder, and a folder to write to")
     return _policy(options) if not of_run else _logged(options) if store else _tables(options)
 
 
 def _tables(options: argparse.Namespace) -> int:
-    if Path(options.to).suffix[1:].isalpha():
+    if Path(options.to).suffix[1:].isalpha() and not Path(options.to).is_dir():
         words = "tables are several files; name a folder, as in tables, or a store of MLflow, as in sqlite:///mlflow.db"
         raise InputError(f"{options.to}: {words}")
     from lcca.experiments.reading.exporting import export_tables

@@ -85,8 +85,8 @@ def run(options: argparse.Namespace) -> int:
         found = [plot(options.run_folder, options.figure, page)]
     if options.figure == "list":
         titles = {each.name: each.title for each in found}
-        words = [f"{name:26}{title}" for name, title in titles.items()]
-        return print_answer(options, {"figures": titles}, words or "this run has no figures")
+        words = [f"{name:26}{title}" for name, title in titles.items()] or "this run has no figures"
+        return print_answer(options, {"figures": titles}, words)
     files = [file for each in found for file in _write(options, each)]
     if not files:
         raise InputError(f"{options.run_folder}: this run has no figures")

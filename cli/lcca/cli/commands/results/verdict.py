@@ -32,6 +32,5 @@ def run(options: argparse.Namespace) -> int:
         print_json(content)
     else:
         print_verdicts(content)
-        other = f"{stored} says something else: was it or a trial changed?"
-        print_visible(f"as stored in {layout.VERDICTS}" if same else other)
+        print_visible(f"as stored in {layout.VERDICTS}" if same else f"{stored} differs: was it or a trial changed?")
     return 0 if same else 1
