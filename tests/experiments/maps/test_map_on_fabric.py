@@ -159,7 +159,12 @@ def test_a_campaigns_file_and_ranges_by_dotted_keys(
     ranged += ("--set", "networks.fabric=star.yaml", "--set", "networks.fabric.duration_us=10")
     command = ("map", "flows.yaml", "--over", "workload.load", *ranged, "--set", "looks=1")
     planned = lcca(*command, "--plan", "--out", "out")
-    assert planned.status == 0 and "64 points" in planned.out and not (run / "out").exists()
+    assert (
+        planned.status == 0
+        and "64 points" in planned.out
+        and "and: 1 looks" in planned.out
+        and not (run / "out").exists()
+    )
     answer = lcca(*command, "--out", "out")
     assert answer.status == 0 and "hpcc against e2e, score" in answer.out and "% of slowdown" in answer.out
     (run / "two.yaml").write_text((run / "star.yaml").read_text().replace("name: star", "name: two"))

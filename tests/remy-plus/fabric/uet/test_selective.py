@@ -101,8 +101,8 @@ def test_packets_out_of_order_mean_losses_with_and_without_windows(transport: st
     np.testing.assert_array_equal(record["flow_delivered_bytes"], INCAST.size_bytes)
 
 
-@pytest.mark.parametrize("queue_bdps", [0.5, 1, 2])
-def test_what_others_overtook_is_sent_again_once(queue_bdps: float) -> None:
+@pytest.mark.parametrize(("queue_bdps", "most"), [(0.5, 1.035), (1, 1.035), (2, 1.06)])
+def test_what_others_overtook_is_sent_again_once(queue_bdps: float, most: float) -> None:
     """Switches drop what exceeds their queues; of what is sent again, hardly anything had arrived."""
     sent = FabricFlows(np.arange(8), np.full(8, 8), np.full(8, 1_000_000), np.zeros(8))
     own = settings("uet-htsim", trim_bytes=0, sleek=True, queue_bdps=queue_bdps)
@@ -111,17 +111,17 @@ def test_what_others_overtook_is_sent_again_once(queue_bdps: float) -> None:
         np.testing.assert_array_equal(record["flow_delivered_bytes"], sent.size_bytes)
     drops, again = (sum(int(np.sum(record[key])) for record in runs) for key in ("port_drops", "retransmitted_packets"))
     assert drops > 1000
-    assert again < 1.06 * drops
+    assert again < most * drops
 
 
 def test_senders_whose_windows_time_out_ask_once_per_round_trip() -> None:
     """Whole windows of 6 bandwidth-delay products are lost, so that their timers expire in a row."""
-    sent = FabricFlows(np.arange(4), np.full(4, 4), np.full(4, 1_000_000), np.zeros(4))
+    sent = FabricFlows(np.arange(4), np.full(4, 4), np.full(4, 2_000_000), np.zeros(4))
     own = settings("uet-htsim", trim_bytes=0, queue_bdps=0.1)
     record = FabricEngine("rccc", {"first_bdps": 6}, own).run(star(5), sent, horizon_ns=1e7)
     requests = record["port_ack_packets"][record["port_node"] < 4]  # what senders send beside data
     base_ns = 4 * 1000 + 2 * (4150 + 64) * 8 / 100
-    assert record["timeouts"] > 500
+    assert record["timeouts"] > 1000
     assert (requests <= 1 + record["flow_fct_ns"] / base_ns).all()
 
 
