@@ -10,6 +10,7 @@ void bind_policy(nanobind::module_& m);
 void bind_batch(nanobind::module_& m);
 void bind_flows(nanobind::module_& m);
 void bind_agent_slots(nanobind::module_& m);
+void bind_rollouts(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);
 void bind_coding(nanobind::module_& m);
 void bind_fabric(nanobind::module_& m);
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
   remy_plus::bindings::bind_flows(m);
   remy_plus::bindings::bind_trace(m);
   remy_plus::bindings::bind_agent_slots(m);
+  remy_plus::bindings::bind_rollouts(m);
   remy_plus::bindings::bind_coding(m);
   remy_plus::bindings::bind_fabric(m);
 }

@@ -298,6 +298,31 @@ class AgentSlots:
     def record(self, environment: int) -> dict:
         """Flows of the latest trial that came to its end, by column."""
 
+class Rollouts:
+    """
+    Decisions of a network with noise, and their outcomes; see remy_plus/envs.
+    """
+
+    def __init__(self, slots: AgentSlots, privileges: Sequence[float], seed: int) -> None: ...
+
+    def begin(self) -> None:
+        """Forget the rows so far; decisions without an outcome wait for it."""
+
+    def play(self, rows: int, actor: object, deviations: Sequence[float]) -> None:
+        """
+        Play on until there are so many rows since begin(); without deviations an entry of a table is drawn.
+        """
+
+    def experience(self, latest: bool = False) -> dict:
+        """
+        Columns of all rows since begin(), or of those of the latest play() without `next` and `after`.
+        """
+
+def advantages(surprise: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], next: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+    """
+    Each row's surprise, and the discounted advantage of the row `next` (< 0: none) on top of it.
+    """
+
 def encode(coding: dict, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
     """
     The codes of numbers, as hops write them: the content of a Coding, and a draw on [0, 1) for each number.

@@ -168,24 +168,32 @@ void AgentSlots::check(std::span<const float> actions) const {
 
 void AgentSlots::step(std::span<const float> actions) {
   check(actions);
-  share_out([this, actions](std::size_t g) {
-    if (!over[g]) {
-      act(g, actions);
-      play(g);
-    }
-    report(g);
+  const std::size_t numbers = options_.rules.agent.actions.numbers();
+  each_environment([&](std::size_t g) {
+    const std::size_t first = options_.whole_rows ? first_[g] : environments_[g].first_action;
+    step(g, actions.subspan(first * numbers));
   });
+}
+
+void AgentSlots::each_environment(const std::function<void(std::size_t)>& work) {
+  share_out(work);
   gather();
+}
+
+void AgentSlots::step(std::size_t env, std::span<const float> actions) {
+  if (!over[env]) {
+    act(env, actions);
+    play(env);
+  }
+  report(env);
 }
 
 void AgentSlots::act(std::size_t env, std::span<const float> actions) {
   const std::size_t numbers = options_.rules.agent.actions.numbers();
   Environment& environment = environments_[env];
-  std::size_t row = environment.first_action;
-  for (const std::uint32_t slot : environment.episode->ready()) {
-    const std::size_t at = options_.whole_rows ? first_[env] + slot : row++;
-    environment.episode->act(slot, actions.data() + at * numbers);
-  }
+  std::size_t row = 0;
+  for (const std::uint32_t slot : environment.episode->ready())
+    environment.episode->act(slot, actions.data() + (options_.whole_rows ? slot : row++) * numbers);
 }
 
 // Fills in the rows of an environment.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.gym_envs.interface.episode import TRIAL_ENDED
 from lcca.inputs.errors import InputError
 
 pytest.importorskip("stable_baselines3")
@@ -112,20 +112,15 @@ def test_logs_for_tensorboard(tmp_path: Path, space: NetworkSpace) -> None:
     assert list((tmp_path / "tensorboard" / "e2e").glob("events.*"))
 
 
-def experience(**columns: Any) -> Experience:
-    """Experience of which only these columns matter."""
-    n = len(columns["slot"])
-    empty = np.zeros((n, 1), dtype=np.float32)
-    flat = {
-        name: np.zeros(n) for name in ("reward", "elapsed", "common", "log_probability", "ended", "network", "step")
-    }
-    wide = {name: empty for name in ("view", "action", "after", "state", "state_after")}
-    return Experience(**{**wide, **flat, **{name: np.array(column) for name, column in columns.items()}})
+def experience(following: list[int]) -> Experience:
+    """Experience of which only the next rows matter."""
+    columns = {each.name: np.zeros(len(following)) for each in fields(Experience)}
+    return Experience(**{**columns, "next": np.array(following, dtype=np.int32)})
 
 
-def test_advantages_run_along_each_slot_and_stop_at_ends() -> None:
-    """Two slots; slot 1's flow ends after its first decision, slot 0's decisions come at steps 0, 1 and 3."""
-    rows = experience(slot=[0, 1, 0, 1, 0], step=[0, 0, 1, 2, 3], ended=[0, TRIAL_ENDED, 0, 0, 0])
+def test_advantages_run_along_each_flow() -> None:
+    """Five rows: 0 → 2 → 4 of one flow; 1 and 3 by themselves."""
+    rows = experience([2, -1, 4, -1, -1])
     reward = np.array([1, 2, 3, 4, 5], dtype=np.float32)
     value, after = np.full(5, 0.5, np.float32), np.full(5, 0.25, np.float32)
     discount = np.array([0.5, 0.5, 0.25, 0.5, 0.5], dtype=np.float32)
@@ -134,6 +129,8 @@ def test_advantages_run_along_each_slot_and_stop_at_ends() -> None:
     last, middle = surprise[4], surprise[2] + 0.25 * 0.8 * surprise[4]
     expected = [surprise[0] + 0.5 * 0.8 * middle, surprise[1], middle, surprise[3], last]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="come later"):
+        advantages(experience([1, 0]), reward[:2], value[:2], after[:2], discount[:2], gae=0.8)
 
 
 def test_advantages_are_scaled_within_networks() -> None:

@@ -57,6 +57,16 @@ class AgentSlots {
   // Decides for the ready slots, and plays on. `actions` has a row per ready slot, or per slot with whole rows.
   void step(std::span<const float> actions);
 
+  // --- each environment by itself: threads may play others in the meantime
+
+  // Calls work(env) for all of them, by all threads.
+  void each_environment(const std::function<void(std::size_t)>& work);
+  // Its slots that have to decide, in order, counted from its first.
+  const std::vector<std::uint32_t>& ready(std::size_t env) const { return environments_[env].episode->ready(); }
+  // Decides for these, and plays on; within each_environment().
+  void step(std::size_t env, std::span<const float> actions);
+
+  std::size_t networks() const { return networks_.size(); }
   std::size_t environments() const { return environments_.size(); }
   std::size_t slots() const { return rows_.reward.size(); }
   const Rows& rows() const { return rows_; }
@@ -93,6 +103,7 @@ class AgentSlots {
   void begin_next(std::size_t env);
   void play(std::size_t env);
   void finish(std::size_t env);
+  // `actions` begin at those of the environment: of its ready slots, or with whole rows of all.
   void act(std::size_t env, std::span<const float> actions);
   void report(std::size_t env);
   void report_slot(std::size_t env, std::size_t slot);

@@ -1,8 +1,8 @@
 """Proximal policy optimisation on agent slots: Stable-Baselines3's networks and update, on decisions really taken.
 
 SB3 collects one row of every environment at every step. Here flows come and go and decide when they like, so the
-rollout is a ragged one (`collector`), advantages run flow by flow (`advantages`), and SB3's `PPO.train` gets its
-batches from it.
+rollout is a ragged one, which the engine plays (`collector`), advantages run flow by flow (`advantages`), and SB3's
+`PPO.train` gets its batches from it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
+from lcca.remy_plus import _core
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, LawSteering, MlpPolicy
 from lcca.remy_plus.policies.layers import Layer
@@ -41,8 +42,6 @@ try:
     from stable_baselines3.common.type_aliases import RolloutBufferSamples
 except ImportError as error:
     raise missing("stable-baselines3", "trainers by reinforcement") from error
-
-HALF_LOG_TWO_PI = 0.9189385332046727
 
 STANDARD_ROWS = 8192
 """Decisions from which the first mean and deviation of the inputs are taken; nothing is learnt from them."""
@@ -66,7 +65,6 @@ class Ppo:
         self.config, self.agent, self.monitor = config, agent, monitor
         self.model = self._model(seed)
         self.model.set_logger(logger)
-        self._table: Floats | None = None  # privileges, by network
         self._standard = Standard(self.model.observation_space.shape[0])
         self._kept: list[dict[str, Any]] = []  # of callbacks
         self.stopped = False
@@ -117,15 +115,15 @@ class Ppo:
             begin: share of all training that is done before.
             end: share that is done afterwards.
         """
-        self._table = privileges(slots.networks) if self.config.privileged else None
-        collector, learnt = Collector(slots, self.agent.numbers), 0
+        table = privileges(slots.networks) if self.config.privileged else None
+        collector, learnt = Collector(slots, table, int(torch.randint(2**62, ()))), 0
         self.monitor.begin()
         callbacks = Callbacks(self.config.callbacks, self.model, self._kept)
         callbacks.begin()
         if self._standard.samples == 0:
             first = self._collect(collector, min(STANDARD_ROWS, self.config.rollout))
             self.monitor.take(first)
-            self._standard.take_in(self._raw(first))
+            self._standard.take_in(first.seen)
         while learnt < decisions:
             done = begin + (end - begin) * learnt / decisions
             self._set_noise(done)
@@ -138,7 +136,7 @@ class Ppo:
             self.model._current_progress_remaining = 1 - done
             self.model.rollout_buffer = Rollout(self._columns(experience))
             self.model.train()
-            self._standard.take_in(self._raw(experience))
+            self._standard.take_in(experience.seen)
             learnt += len(experience)
             self._log(experience)
         self._kept = callbacks.end()
@@ -156,39 +154,24 @@ class Ppo:
             noise = self.config.noise * (self.config.last_noise / self.config.noise) ** done
             self.model.policy.log_std.requires_grad_(False).fill_(float(np.log(noise)))
 
-    @torch.no_grad()
     def _collect(self, collector: Collector, count: int, go_on: GoOn = lambda part: True) -> Experience:
-        own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
-        return collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))), go_on)
-
-    def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
-        """Return (n, numbers) actions after the last hidden layer, by chance, and (n,) their log-probabilities."""
-        policy = self.model.policy
-        said = policy.action_net(latent)
-        if isinstance(self.model.action_space, spaces.Discrete):
-            chances = said.log_softmax(1)
-            action = torch.multinomial(chances.exp(), 1)
-            return action.float().numpy(), chances.gather(1, action)[:, 0].numpy()
-        noise = torch.randn_like(said)
-        spread = policy.log_std
-        chance = -(noise**2 / 2 + spread + HALF_LOG_TWO_PI).sum(1)
-        return (said + spread.exp() * noise).numpy(), chance.numpy()
-
-    def _raw(self, experience: Experience) -> Floats:
-        return with_privileges(experience.view, experience.state, experience.network, self._table)
+        table = isinstance(self.model.action_space, spaces.Discrete)
+        deviations = [] if table else self.model.policy.log_std.detach().exp().tolist()
+        often = self.config.environments if self.config.callbacks else 0
+        return collector.collect(count, self.policy(), deviations, go_on, often)
 
     @torch.no_grad()
     def _columns(self, experience: Experience) -> RolloutBufferSamples:
         config = self.config
-        seen = torch.from_numpy(self._standard(self._raw(experience)))
+        seen = torch.from_numpy(self._standard(experience.seen))
         discount = config.discounts(experience.elapsed)
         reward = experience.shared(config.common) * np.float32(
             1 - config.discount
         )  # so that values are of a decision, not of a hundred
         if config.value_weight > 0:
             value = self._values(seen)
-            later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
-            after = self._values(torch.from_numpy(self._standard(later)))
+            after = value[experience.next]
+            after[experience.after_of] = self._values(torch.from_numpy(self._standard(experience.after)))
         else:
             value = after = np.full(len(reward), reward.mean() / (1 - discount.mean()), dtype=np.float32)
         gained = advantages(experience, reward, value, after, discount, config.gae)
@@ -299,18 +282,10 @@ def advantages(
         gae: λ.
     """
     surprise = reward + discount * value_after - value
-    goes_on = np.where(experience.ended != 0, 0, discount * gae).astype(np.float32)
-    advantage = np.empty(len(experience), dtype=np.float32)
-    carried = np.zeros(int(experience.slot.max(initial=0)) + 1, dtype=np.float32)
-    cuts = np.flatnonzero(np.diff(experience.step)) + 1
-    bounds = [0, *cuts.tolist(), len(experience)]
-    for begin, end in zip(reversed(bounds[:-1]), reversed(bounds[1:]), strict=True):
-        slot = experience.slot[begin:end]  # each at most once in a step
-        advantage[begin:end] = carried[slot] = surprise[begin:end] + goes_on[begin:end] * carried[slot]
-    return advantage
+    return np.asarray(_core.advantages(surprise, discount * np.float32(gae), experience.next))
 
 
-def by_network(values: Floats, network: NDArray[np.int64]) -> Floats:
+def by_network(values: Floats, network: Ints) -> Floats:
     """Centre and scale values within each network; where a network has few, scale them as all are.
 
     Networks differ in how much a decision can gain; without this the learner would look at some alone.
@@ -358,8 +333,8 @@ class Standard:
         """Move towards the mean and variance of a sample's rows."""
         self.samples += 1
         weight = max(1 / self.samples, SLOWEST)
-        mean = rows.mean(axis=0, dtype=np.float64)
-        second = (1 - weight) * (self.variance + self.mean**2) + weight * (rows.var(axis=0, dtype=np.float64) + mean**2)
+        spread, mean = (each.double().numpy() for each in torch.var_mean(torch.from_numpy(rows), 0, correction=0))
+        second = (1 - weight) * (self.variance + self.mean**2) + weight * (spread + mean**2)
         self.mean = (1 - weight) * self.mean + weight * mean
         self.variance = np.maximum(second - self.mean**2, 0)
 
@@ -370,7 +345,7 @@ class Standard:
 
     def __call__(self, rows: Floats) -> Floats:
         """Return rows with mean 0 and deviation 1, about."""
-        return ((rows - self.mean) / self.deviation).astype(np.float32)
+        return np.asarray((rows - self.mean.astype(np.float32)) / self.deviation.astype(np.float32))
 
     def before_layer(self, layer: Layer) -> Layer:
         """Return a layer that does the same to rows as they are."""
@@ -415,18 +390,6 @@ def privileges(networks: NetworkList) -> Floats:
         for net in networks.networks
     ]
     return np.array(rows, dtype=np.float32)
-
-
-def with_privileges(view: Floats, state: Floats, network: Ints, table: Floats | None) -> Floats:
-    """Return (n, …) views with the state of their network and its parameters behind; the views alone without a table.
-
-    Args:
-        view: (n, inputs) what flows saw.
-        state: (n, inputs + 1) of their networks; see `Experience`.
-        network: (n,) rows of the table.
-        table: (networks, 7) `privileges`.
-    """
-    return view if table is None else np.concatenate([view, state, table[network]], axis=1)
 
 
 class TwoViews(MlpExtractor):
