@@ -75,6 +75,21 @@ def test_runs_are_in_the_band_of_the_seeds(cell: Cell) -> None:
     assert [text for measure in cell.measures if (text := cell.apart(measure, groups))] == []
 
 
+@pytest.mark.full
+def test_single_runs_are_in_the_range_of_other_seeds_as_often_as_the_peers_own() -> None:
+    """Each run, of either side, against the peer's seeds but one: for a run of the peer's, itself."""
+    own, peers = list[float](), list[float]()
+    for cell in (cell for cell in ALL if not cell.scenario.startswith("alone") and len(cell.summary) > 1):
+        runs = [run for group in cell.groups() for run in group]
+        for measure in cell.measures:
+            found, peer = np.array([run[measure] for run in runs]), cell.peer(measure)
+            ranges = [cell.range_of(measure, np.delete(peer, left_out)) for left_out in range(len(peer))]
+            own.append(float(np.mean([(low <= found) & (found <= high) for low, high in ranges])))
+            peers.append(float(np.mean([low <= each <= high for each, (low, high) in zip(peer, ranges, strict=True)])))
+    print(f"{len(own)} measures: the engine's runs {np.mean(own):.3f}, the peer's {np.mean(peers):.3f}")
+    assert np.mean(own) >= np.mean(peers)
+
+
 def to_the_slow_spine(ports: pd.DataFrame) -> float:
     """Of the packets that leaves send up, the share that goes to spine 20: that of entropies."""
     up = ports[ports.node.between(16, 19) & (ports.peer >= 20)]

@@ -132,18 +132,26 @@ class Cell:
         rows = self.summary
         return rows.trims_arriving + rows.trims_tail if name == "trims" else rows[name]
 
+    def peer(self, name: str) -> np.ndarray:
+        """Of each of the peer's seeds."""
+        return self.counts(name).to_numpy(float)
+
+    def range_of(self, name: str, values: np.ndarray) -> tuple[float, float]:
+        """Widened by 2 %, of counts by 15 %."""
+        wide = 0.15 if name in ("trims", "pkts_with_mark_received") else 0.02
+        return float(values.min() * (1 - wide)), float(values.max() * (1 + wide))
+
     def apart(self, name: str, groups: list[list[dict[str, float]]]) -> str:
         """Return how the engine differs from the peer; empty if within 2 % of its range over seeds, or by chance.
 
         Counts have 15 %. By chance are three standard errors of the difference, where a run of the engine at least is
         in the range: the peer has five seeds at most, and its range is often narrower than seeds differ.
         """
-        peer, runs = self.counts(name).to_numpy(float), [[each[name] for each in group] for group in groups]
-        wide = 0.15 if name in ("trims", "pkts_with_mark_received") else 0.02
+        peer, runs = self.peer(name), [[each[name] for each in group] for group in groups]
         mean, wanted = float(np.mean(runs)), float(peer.mean())
         spread = float(np.sqrt(np.mean([np.var(group, ddof=1) for group in runs])))
         chance = 3 * spread * np.sqrt(1 / np.size(runs) + 1 / len(peer))
-        low, high = peer.min() * (1 - wide), peer.max() * (1 + wide)
+        low, high = self.range_of(name, peer)
         among = any(low <= each <= high for group in runs for each in group)
         if low <= mean <= high or (abs(mean - wanted) <= chance and among):
             return ""
