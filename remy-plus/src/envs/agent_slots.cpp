@@ -176,7 +176,12 @@ void AgentSlots::step(std::span<const float> actions) {
 }
 
 void AgentSlots::each_environment(const std::function<void(std::size_t)>& work) {
-  share_out(work);
+  try {
+    share_out(work);
+  } catch (...) {
+    gather();
+    throw;
+  }
   gather();
 }
 

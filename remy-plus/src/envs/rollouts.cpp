@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace remy_plus {
@@ -47,21 +47,38 @@ Rollouts::Rollouts(AgentSlots& slots, std::vector<float> privileges, std::uint64
 
 void Rollouts::begin() {
   for (Environment& environment : environments_) {
-    environment.rows = {};
+    environment.rows.clear();
     environment.played = 0;
   }
   for (Waiting& waiting : waiting_) waiting.previous = -1;
 }
 
-void Rollouts::play(std::uint64_t rows, const Mlp& actor, std::span<const float> deviations) {
-  const NeuralNet& net = actor.net();
+void Rollouts::require(const Actor& actor) const {
+  const NeuralNet& net = actor.policy.net();
+  const ActionMap& map = slots_.options().rules.agent.actions;
+  const bool table = map.steering == Steering::table;
   if (net.memory) throw std::invalid_argument("rollouts are of networks without memory");
-  if (net.inputs() != inputs_ || (!deviations.empty() && (deviations.size() != numbers_ || net.outputs() != numbers_)))
+  if (net.inputs() != inputs_ || net.outputs() != (table ? map.table.size() : numbers_))
     throw std::invalid_argument("the network is not of these slots' agent");
+  if (actor.deviations.size() != (table ? 0 : numbers_))
+    throw std::invalid_argument("one deviation per number is needed, and none for a table");
+  for (const float deviation : actor.deviations)
+    if (!(deviation >= std::numeric_limits<float>::min() && std::isfinite(deviation)))
+      throw std::invalid_argument("deviations must be finite and > 0");
+  if (privileges_.size() != own_ * slots_.networks())
+    throw std::invalid_argument("the slots have other networks than at first");
+  if (failed_) throw std::invalid_argument("rollouts that failed cannot go on");
+}
+
+void Rollouts::play(std::uint64_t rows, const Mlp& policy, std::span<const float> deviations) {
+  const Actor actor{policy, deviations};
+  require(actor);
+  failed_ = true;
   slots_.each_environment([&](std::size_t g) {
     environments_[g].played = environments_[g].rows.rows();
-    play(g, static_cast<std::size_t>((rows + g) / environments_.size()), {actor, deviations});
+    play(g, static_cast<std::size_t>((rows + g) / environments_.size()), actor);
   });
+  failed_ = false;
 }
 
 void Rollouts::play(std::size_t env, std::size_t rows, const Actor& actor) {
@@ -169,12 +186,13 @@ double Rollouts::normal(Environment& environment) const {
 float Rollouts::act(Environment& environment, const Actor& actor, const float* view, float* action) const {
   const std::span<const float> said = actor.policy.net().run(view, nullptr, environment.scratch.data());
   for (const float x : said)
-    if (!std::isfinite(x)) throw std::runtime_error("a network's output is no finite number: learning diverged");
+    if (!std::isfinite(x)) throw std::overflow_error("a network's output is no finite number");
   if (!actor.deviations.empty()) {
     double log_probability = 0;
     for (std::size_t i = 0; i < numbers_; ++i) {
       const double noise = normal(environment), deviation = actor.deviations[i];
       action[i] = static_cast<float>(said[i] + deviation * noise);
+      if (!std::isfinite(action[i])) throw std::overflow_error("an action is no finite number");
       log_probability -= noise * noise / 2 + portable_log(deviation) + half_log_two_pi;
     }
     return static_cast<float>(log_probability);

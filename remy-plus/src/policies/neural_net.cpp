@@ -25,7 +25,7 @@ void check_numbers(const std::vector<float>& numbers, std::size_t count, const c
 
 // Many outputs at a time, as wide as the processor has it; sums run in the same order whatever the width. Sanitizers
 // cannot start with functions that are chosen as a library is loaded.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define LCCA_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

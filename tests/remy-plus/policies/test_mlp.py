@@ -64,6 +64,21 @@ def test_outputs_are_the_references(seed: int, cells: int) -> None:
     np.testing.assert_allclose(after, expected_after, atol=1e-6)
 
 
+@pytest.mark.parametrize("width", [1, 7, 16, 64, 100])
+def test_sums_run_in_the_order_of_inputs_in_single_precision(width: int) -> None:
+    """Bit for bit, whatever the width of the processor's vectors: nothing is reordered or contracted."""
+    random = np.random.default_rng(width)
+    weights = (random.normal(size=(width, 33)) * 10.0 ** random.integers(-8, 8, (width, 33))).astype(np.float32)
+    biases, seen = random.normal(size=(2, max(width, 33))).astype(np.float32)
+    agent = Agent(("rtt_ratio",), history=33, steering=TableSteering(actions=((0, 1, 0),) * width))
+    expected = biases[:width].copy()
+    for column, x in zip(weights.T, seen[:33], strict=True):
+        expected += column * x
+    layers = Layer(weights, biases[:width], "relu"), Layer(np.eye(width, dtype=np.float32), np.zeros(width, np.float32))
+    said = MlpPolicy(agent, layers).outputs(seen[None, :33])[0][0]
+    np.testing.assert_array_equal(said, np.maximum(expected, 0))
+
+
 def test_a_memory_remembers_from_zeros() -> None:
     policy, states = POLICIES["memory"], None
     expected_states = None

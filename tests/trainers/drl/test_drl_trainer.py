@@ -15,8 +15,8 @@ from lcca.inputs.errors import InputError
 pytest.importorskip("stable_baselines3")
 
 from lcca.trainers.base import run
-from lcca.trainers.drl.collector import Experience
-from lcca.trainers.drl.ppo import advantages, by_network
+from lcca.trainers.drl.collector import Collector, Experience
+from lcca.trainers.drl.ppo import advantages, by_network, privileges
 from lcca.trainers.drl.trainer import slots_of, space_at
 
 from .drl_support import config_of, trainer_of
@@ -131,6 +131,28 @@ def test_advantages_run_along_each_flow() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     with pytest.raises(ValueError, match="come later"):
         advantages(experience([1, 0]), reward[:2], value[:2], after[:2], discount[:2], gae=0.8)
+
+
+def test_values_afterwards_are_those_of_what_was_seen_then(space: NetworkSpace) -> None:
+    """Along flows, those of the next row; at ends and cuts those of rows by themselves, here by PyTorch one by one."""
+    trainer = trainer_of(space, privileged=True, gae=0.0, normalise="batch", discount_per="decision", common=0.0)
+    algorithm = trainer.algorithm
+    slots = slots_of(trainer.task, trainer.config, trainer.agent, trainer.engine, 0, 1)
+    rows = algorithm._collect(Collector(slots, privileges(slots.networks), 1), 400)
+    columns = algorithm._columns(rows)
+    last = {int(row): rows.after[i] for i, row in enumerate(rows.after_of)}
+    value_net, critic = algorithm.model.policy.value_net, algorithm.model.policy.mlp_extractor.forward_critic
+
+    def value(seen: np.ndarray) -> float:
+        with torch.no_grad():
+            return float(value_net(critic(torch.from_numpy(algorithm._standard(seen[None])))))
+
+    gamma = trainer.config.discount
+    for row in range(0, 400, 7):
+        after = value(last[row] if rows.next[row] < 0 else rows.seen[rows.next[row]])
+        expected = float(rows.reward[row]) * (1 - gamma) + gamma * after - value(rows.seen[row])
+        assert float(columns.advantages[row]) == pytest.approx(expected, abs=2e-5)
+    assert len(last) > 10
 
 
 def test_advantages_are_scaled_within_networks() -> None:

@@ -63,7 +63,7 @@ class AgentSlots {
   void each_environment(const std::function<void(std::size_t)>& work);
   // Its slots that have to decide, in order, counted from its first.
   const std::vector<std::uint32_t>& ready(std::size_t env) const { return environments_[env].episode->ready(); }
-  // Decides for these, and plays on; within each_environment().
+  // Decides for these, and plays on; within each_environment(). Actions are not checked.
   void step(std::size_t env, std::span<const float> actions);
 
   std::size_t networks() const { return networks_.size(); }

@@ -28,21 +28,29 @@ struct Experience {
   std::vector<std::int32_t> after_of;  // which they are
 
   std::size_t rows() const { return reward.size(); }
+  // Keeps its memory.
+  void clear() {
+    for (auto* column : {&seen, &action, &log_probability, &reward, &elapsed, &common, &after}) column->clear();
+    for (auto* column : {&slot, &network, &next, &after_of}) column->clear();
+    ended.clear();
+  }
 };
 
 class Rollouts {
  public:
   // `privileges` are numbers of each network. Where there are any, what is seen is the flow's view; then the network as
   // a whole: log2(1 + flows that are on), and the mean of what they saw last; then its privileges. Else the view alone.
-  // The slots are reset, and without whole rows.
+  // The slots are reset, and without whole rows; after another reset they need other rollouts.
   Rollouts(AgentSlots& slots, std::vector<float> privileges, std::uint64_t seed);
 
   std::size_t width() const { return width_; }
   std::size_t numbers() const { return numbers_; }
   // What was played so far is no more; decisions whose outcome is not known yet wait for it.
   void begin();
-  // Plays on until there are so many rows since begin(), or a few more where flows wait for one another. Actions are
-  // the network's with normal noise of these deviations; without any, one entry of a table by chance.
+  // Plays on until there are so many rows since begin(), or a few more where several flows decide at once. Actions are
+  // the network's with normal noise of these deviations, one for each number; of a table without any, one entry by
+  // chance. Throws std::invalid_argument for what does not fit the slots, std::overflow_error for actions that are no
+  // finite numbers; after that the rollouts are over.
   void play(std::uint64_t rows, const Mlp& actor, std::span<const float> deviations);
   // All rows since begin(); or those of the latest play() alone, without `next` and `after`.
   Experience experience(bool latest) const;
@@ -70,6 +78,7 @@ class Rollouts {
     std::span<const float> deviations;
   };
 
+  void require(const Actor& actor) const;
   void play(std::size_t env, std::size_t rows, const Actor& actor);
   void take_outcomes(std::size_t env);
   void see(std::size_t env);
@@ -85,6 +94,7 @@ class Rollouts {
   std::vector<Waiting> waiting_;  // (slots,)
   std::vector<float> seen_;       // slots × width, as it was decided
   std::vector<float> action_;     // slots × numbers
+  bool failed_ = false;
 };
 
 // Advantages: each row's surprise, and the discounted one of its flow's next row on top of it.

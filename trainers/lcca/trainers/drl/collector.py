@@ -44,9 +44,9 @@ class Experience:
         ended: (n,) 0, or `FLOW_ENDED`, `TRIAL_ENDED`.
         slot: (n,) the agent slot whose it was.
         network: (n,) on which network, as an index into the slots' networks.
-        next: (n,) the row of the flow's next decision; below 0 where it is not here.
-        after: (m, width) what was seen instead where `next` is below 0; at a flow's end all but its view as it was
-            decided.
+        next: (n,) the row of the flow's next decision; below 0 at its end, and where that is not here.
+        after: (m, width) what was seen afterwards where `next` is below 0; at a flow's end its last view, the rest as
+            of the decision.
         after_of: (m,) rows of these.
     """
 
@@ -77,13 +77,14 @@ class Collector:
     """Plays agent slots with a network and noise, and keeps what came of it; the engine does all of that.
 
     Args:
-        slots: the agent slots, without whole rows, reset.
+        slots: the agent slots, without whole rows, just reset; after another reset they need another collector.
         privileges: (networks, numbers) what a critic sees of each network; None for none.
         seed: of the noise.
     """
 
     def __init__(self, slots: AgentSlots, privileges: Floats | None, seed: int) -> None:
         flat = [] if privileges is None else privileges.ravel().tolist()
+        self._agent = slots.agent
         self._rollouts = _core.Rollouts(slots.core, flat, seed)
 
     def collect(
@@ -95,20 +96,26 @@ class Collector:
             count: decisions.
             actor: decides; it has the slots' agent.
             deviations: of the noise on each number; empty where an entry of a table is drawn by its probability.
-            go_on: changes no bits.
-            often: decisions between two calls of it; 0 for one call at the end.
+            go_on: gets decisions without `next` and `after`, but where it is called at the end.
+            often: decisions between two calls of it, which changes no bits; 0 for one call with all at the end.
 
         Raises:
-            InputError: what the network says is no finite number.
+            InputError: the actor has another agent, or what it says is no finite number.
         """
-        policy, rows = compile_policy(actor), 0
+        if actor.agent != self._agent:
+            raise InputError("trainer: the slots are of another agent than the actor")
+        policy = compile_policy(actor)
         self._rollouts.begin()
-        while rows < count:
-            rows = min(count, rows + (often or count))
+        for rows in (*range(often, count, often), count) if often else (count,):
             try:
                 self._rollouts.play(rows, policy, deviations)
-            except RuntimeError as error:
+            except OverflowError as error:
                 raise InputError(f"trainer: {error}; try a smaller learning_rate") from error
-            if not go_on(Experience(**self._rollouts.experience(latest=True))):
+            except (ValueError, RuntimeError) as error:
+                raise InputError(f"slots: {error}") from error
+            if often and not go_on(Experience(**self._rollouts.experience(latest=True))):
                 break
-        return Experience(**self._rollouts.experience())
+        experience = Experience(**self._rollouts.experience())
+        if not often:
+            go_on(experience)
+        return experience

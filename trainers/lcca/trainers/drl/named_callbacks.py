@@ -37,7 +37,8 @@ EPISODES = 100
 class Callbacks:
     """Callbacks as SB3's `learn` calls them, with ``actions``, ``rewards`` and ``dones`` of a step in their `locals`.
 
-    `num_timesteps` counts decisions with an outcome. `model` is SB3's PPO without an environment; its networks see
+    A step is as many decisions as there are environments. What they change in `model` has effect from the next rollout
+    on. `num_timesteps` counts decisions with an outcome. `model` is SB3's PPO without an environment; its networks see
     inputs brought to mean 0 and deviation 1.
 
     Args:

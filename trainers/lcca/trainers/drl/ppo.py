@@ -19,6 +19,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from lcca.gym_envs.interface.spaces import action_space
+from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus import _core
 from lcca.remy_plus.network import NetworkList
@@ -193,10 +194,17 @@ class Ppo:
     # --- what was learnt
 
     def policy(self) -> MlpPolicy:
-        """Return what was learnt, without noise."""
+        """Return what was learnt, without noise.
+
+        Raises:
+            InputError: weights are no finite numbers.
+        """
         policy, own = self.model.policy, self._standard.first(self.agent.inputs)
         first, *others = layers_of([*policy.mlp_extractor.policy_net, policy.action_net])
-        return MlpPolicy(self.agent, (own.before_layer(first), *others))
+        try:
+            return MlpPolicy(self.agent, (own.before_layer(first), *others))
+        except InputError as error:
+            raise InputError(f"trainer: {error}; try a smaller learning_rate") from error
 
     def state(self) -> str:
         """Return all that `load` needs to go on from here, as text."""
@@ -237,7 +245,7 @@ class Rollout:
         order = torch.randperm(len(self._columns.returns))
         for rows in torch.split(order, batch):
             if 2 * len(rows) >= min(batch, len(order)):
-                yield RolloutBufferSamples(*(column[rows] for column in self._columns))
+                yield RolloutBufferSamples(*(column.index_select(0, rows) for column in self._columns))
 
 
 @contextmanager
