@@ -74,6 +74,7 @@ RuleTree::RuleTree(const std::vector<Signal>& axes, const std::vector<Box>& boxe
     if (has_volume(boxes[i])) live.push_back(i);
   }
   root_ = build(axes, boxes, domain, live);
+  add_sides(boxes.size());
 }
 
 RuleTree::RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules)
@@ -88,6 +89,37 @@ RuleTree::RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules
     sound = sound && node.axis < signal_places && fits(i, node.child[0]) && fits(i, node.child[1]);
   }
   if (!sound) throw std::invalid_argument("damaged compiled rule table");
+  add_sides(rules);
+}
+
+void RuleTree::add_sides(std::size_t rules) {
+  std::vector<Side> cell, nothing;
+  for (const Node& node : nodes_)
+    if (std::ranges::find(cell, node.axis, &Side::axis) == cell.end()) cell.push_back({-never, never, node.axis});
+  width_ = cell.size();
+  for (const Side& side : cell) nothing.push_back({never, -never, side.axis});
+  for (std::size_t i = 0; i < rules; ++i) sides_.insert(sides_.end(), nothing.begin(), nothing.end());
+  widen(root_, cell);
+}
+
+// The rules below a node hold its cell; the cells of one rule are a box together.
+void RuleTree::widen(std::int32_t at, const std::vector<Side>& cell) {
+  if (at < 0) {
+    Side* own = sides_.data() + static_cast<std::size_t>(~at) * width_;
+    for (const Side& side : cell) {
+      own->lower = std::min(own->lower, side.lower);
+      own->upper = std::max(own->upper, side.upper);
+      ++own;
+    }
+    return;
+  }
+  const Node& node = nodes_[static_cast<std::size_t>(at)];
+  const auto k = static_cast<std::size_t>(std::ranges::find(cell, node.axis, &Side::axis) - cell.begin());
+  std::vector<Side> below = cell, above = cell;
+  below[k].upper = std::min(below[k].upper, node.cut);
+  above[k].lower = std::max(above[k].lower, node.cut);
+  widen(node.child[0], below);
+  widen(node.child[1], above);
 }
 
 std::int32_t RuleTree::build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,

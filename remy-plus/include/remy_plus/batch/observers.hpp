@@ -60,6 +60,7 @@ class PhaseObserver : public NoObserver {
 
 // Both of these, as far as each is wanted.
 struct Recorder : NoObserver {
+  static constexpr SignalMask wanted = bit(queue);  // that packets bring
   DelayObserver* delays = nullptr;
   PhaseObserver* phases = nullptr;
   void delivered(const Packet& packet, double now) {

@@ -58,6 +58,8 @@ class AlikeStamps {
       fresh_ |= bit(reading.signal);
     }
     std::erase_if(written_, [](const Written& field) { return !field.field->writes || field.readings.empty(); });
+    width_ = std::max<std::size_t>(latest_.size(), 2);
+    latest_.resize(width_);
     asks_ = std::ranges::any_of(written_, [](const Written& field) { return Hop::told(field.field->source); });
   }
 
@@ -65,17 +67,19 @@ class AlikeStamps {
   // Whether senders are to say how they send: what is read is made of it.
   bool asks() const { return asks_; }
   void tell(const Told& told) { offered_.told = told; }
+  // Whether anything is read.
+  bool reads() const { return !signals_.empty(); }
   // Whether senders are told of queue and link without bytes.
   bool plain() const { return plain_; }
 
   void resize(std::size_t slots) {
-    space_->values.resize(slots * latest_.size());
+    space_->values.resize(slots * width_);
     if (asks_) space_->told.resize(slots);
   }
   // The ring grew: what was in one slot of `before` is now in another.
   void move(const AlikeSpace& before, std::size_t from, std::size_t to) {
-    const auto at = [&](std::size_t slot) { return static_cast<std::ptrdiff_t>(slot * latest_.size()); };
-    std::copy_n(before.values.begin() + at(from), latest_.size(), space_->values.begin() + at(to));
+    const auto at = [&](std::size_t slot) { return static_cast<std::ptrdiff_t>(slot * width_); };
+    std::copy_n(before.values.begin() + at(from), width_, space_->values.begin() + at(to));
     if (asks_) space_->told[to] = before.told[from];
   }
   AlikeSpace take() { return std::exchange(*space_, {}); }
@@ -109,13 +113,16 @@ class AlikeStamps {
       for (const auto& [reading, at] : field.readings) latest_[at] = reading->signal_of(coding, code);
     }
     hop_.sent(load_.bytes);
-    std::copy_n(latest_.data(), latest_.size(), space_->values.data() + slot * latest_.size());
+    double* values = space_->values.data() + slot * width_;
+    values[0] = latest_[0];  // most have no more than two: a call would cost more than they do
+    values[1] = latest_[1];
+    if (width_ > 2) std::copy_n(latest_.data() + 2, width_ - 2, values + 2);
   }
 
   // Hands on each signal, with what its packet says of it.
   template <class Take>
   SignalMask look(std::size_t slot, const Take& take) const {
-    const double* value = space_->values.data() + slot * latest_.size();
+    const double* value = space_->values.data() + slot * width_;
     for (const Signal signal : signals_) take(signal, *value++);
     return fresh_;
   }
@@ -156,7 +163,8 @@ class AlikeStamps {
   Carried offered_, passing_;  // of the next packet to be offered, and of the one that leaves
   std::vector<Written> written_;
   std::vector<Signal> signals_;  // that are read
-  std::vector<double> latest_;   // what the latest packet says of them
+  std::vector<double> latest_;   // what the latest packet says of them, at least two numbers
+  std::size_t width_;            // of these
   SignalMask fresh_ = 0;         // the signals that each packet brings
 };
 

@@ -30,7 +30,7 @@ class BasicPort {
   using Clocks = SharedClock;
 
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way. Packets bring the
-  // link's utilisation where one of metered_signals is wanted.
+  // link's utilisation where one of metered_signals is wanted, and the queue where one of queue_signals is.
   BasicPort(const Network& network, const Model& model, std::vector<Packet>& ring, SignalMask wanted,
             Stamps stamps = {})
       : ring_(ring),
@@ -40,22 +40,32 @@ class BasicPort {
         rtt_(network.rtt),
         buffer_(network.buffer),
         metered_(wanted & metered_signals),
+        counts_queue_(sized || (wanted & queue_signals)),
         mask_(ring.size() - 1),
         stamps_(std::move(stamps)) {
-    if constexpr (stamped) stamps_.resize(ring.size());
+    if constexpr (stamped) {
+      stamps_.resize(ring.size());
+      if constexpr (!sized) counts_queue_ |= stamps_.reads();
+    }
   }
 
   // Offers a packet at `now`; false if the buffer was full. `link_moved`: whether the link has already been
   // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
   [[gnu::always_inline]] bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow,
                                      std::uint16_t sender, bool lost) {
-    settle(now, link_moved);
+    if (counts_queue_) settle(now, link_moved);
     const bool busy = link_moved ? free_at_ > now : free_at_ >= now;
     if (busy && static_cast<double>(tail_ - started_) >= buffer_) {
-      ++dropped_;
-      return false;
+      if (!counts_queue_) catch_up(now, link_moved);
+      if (static_cast<double>(tail_ - started_) >= buffer_) {
+        ++dropped_;
+        return false;
+      }
     }
-    if (tail_ - std::min(head_, started_) > mask_) grow();
+    if (tail_ - std::min(head_, started_) > mask_) {
+      if (!counts_queue_) catch_up(now, link_moved);
+      if (tail_ - std::min(head_, started_) > mask_) grow();
+    }
     const std::uint64_t slot = tail_ & mask_, waiting = tail_ - started_;
     Packet& stored = ring_[slot];
     const double start = busy ? free_at_ : now;
@@ -160,7 +170,7 @@ class BasicPort {
   double served_until() const { return free_at_; }
 
  private:
-  void settle(double now, bool link_moved) {
+  [[gnu::always_inline]] void settle(double now, bool link_moved) {
     while (started_ < tail_) {
       const double start = ring_[started_ & mask_].start;
       if (link_moved ? start > now : start >= now) return;
@@ -168,7 +178,10 @@ class BasicPort {
     }
   }
 
-  void stamp() {
+  // Where nobody reads the queue: only when it may be full, or the ring.
+  [[gnu::noinline]] void catch_up(double now, bool link_moved) { settle(now, link_moved); }
+
+  [[gnu::always_inline]] void stamp() {
     const auto behind = static_cast<std::uint32_t>(tail_ - started_ - 1);
     Packet& packet = ring_[started_ & mask_];
     packet.queue = behind;
@@ -177,7 +190,8 @@ class BasicPort {
   }
 
   const Packet& next() {
-    while (started_ <= head_) stamp();
+    if (counts_queue_)
+      while (started_ <= head_) stamp();
     const Packet& packet = ring_[head_++ & mask_];
     skip_lost();
     return packet;
@@ -216,13 +230,14 @@ class BasicPort {
   double rtt_;
   double buffer_;
   bool metered_;
+  bool counts_queue_;
   double free_at_ = -1;
   double next_arrival_ = never;
   double waiting_ = 0;
   double work_ = 0;  // packets of size 1, where they differ
   std::uint64_t mask_;
   std::uint64_t head_ = 0;     // next to arrive at the receiver
-  std::uint64_t started_ = 0;  // next to be stamped
+  std::uint64_t started_ = 0;  // next to be stamped; where nobody reads the queue, none before it waits
   std::uint64_t tail_ = 0;     // next to be accepted
   std::uint64_t dropped_ = 0;
   std::uint64_t passed_ = 0;  // steps that did not bring a packet home

@@ -165,7 +165,7 @@ class Simulation {
 
   bool advance(double time) {
     if (!(time <= horizon_)) return false;
-    link_moved_ = time == now_;
+    link_moved_ = !(time > now_);
     now_ = time;
     if (++events_ % Watchdog::interval == 0) watchdog_.check(now_, static_cast<std::int64_t>(events_), space_.senders);
     return true;
@@ -225,6 +225,7 @@ class Simulation {
   static bool arrived(const Flow& flow) { return flow.sent == flow.delivered + flow.lost + flow.dropped; }
 
   static void note(Flow& flow, Fate fate) {
+    if (fate == Fate::under_way) return;
     flow.dropped += fate == Fate::dropped;
     flow.lost += fate == Fate::lost;
     if (fate != Fate::ack_dropped) return;

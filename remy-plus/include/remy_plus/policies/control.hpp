@@ -21,7 +21,8 @@ struct Control {
   double threshold = 0;
   std::int64_t recover = -1;
   std::int64_t highest = -1;
-  bool adopts = false;  // in a mixture: its sender has the first policy
+  std::uint32_t rule = 0;  // of a table: the latest that was looked up
+  bool adopts = false;     // in a mixture: its sender has the first policy
   std::unique_ptr<Mind> mind;
 };
 

@@ -53,7 +53,7 @@ struct RuleTable {
 
  private:
   [[gnu::always_inline]] void apply(Control& control, const Memory& memory, RuleHits& rule_hits) const {
-    const std::uint32_t at = rule(memory);
+    const std::uint32_t at = control.rule = tree->find(memory.signals(), control.rule);
     ++rule_hits[at];
     const Action& action = actions[at];
     const double window = control.window * action.multiple + action.increment;

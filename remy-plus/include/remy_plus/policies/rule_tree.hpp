@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "remy_plus/core/workload.hpp"
 #include "remy_plus/signals/signals.hpp"
 
 namespace remy_plus {
@@ -32,6 +33,15 @@ class RuleTree {
     return static_cast<std::uint32_t>(~at);
   }
 
+  // The same where it was `before` at the sender's previous look, as it mostly is: foretold where the way down is not,
+  // since senders take turns.
+  [[gnu::always_inline]] std::uint32_t find(const Signals& signals, std::uint32_t before) const {
+    const Side* side = sides_.data() + before * width_;
+    for (std::size_t i = 0; i < width_; ++i, ++side)
+      if (!(signals[side->axis] >= side->lower) || !(signals[side->axis] < side->upper)) return find(signals);
+    return before;
+  }
+
   struct Node {
     double cut;
     std::uint32_t axis;     // a Signal
@@ -47,8 +57,18 @@ class RuleTree {
   std::int32_t build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,
                      std::vector<std::uint32_t> inside);
 
+  // What a rule's signal is held to; infinite where no node says so.
+  struct Side {
+    double lower, upper;
+    std::size_t axis;
+  };
+  void add_sides(std::size_t rules);
+  void widen(std::int32_t at, const std::vector<Side>& cell);
+
   std::vector<Node> nodes_;
   std::int32_t root_ = -1;
+  std::size_t width_ = 0;    // axes of nodes
+  std::vector<Side> sides_;  // of each rule, one per such axis
 };
 
 }  // namespace remy_plus

@@ -222,6 +222,9 @@ inline constexpr SignalMask ack_signals = bit(send_ewma) | bit(receive_ewma) | b
 inline constexpr SignalMask metered_signals =
     bit(link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma);
 
+// What the port counts as packets leave.
+inline constexpr SignalMask queue_signals = bit(queue) | bit(queue_ewma);
+
 // Signals that updates compute only where a policy or an observer wants one of them.
 inline constexpr SignalMask extra_signals = bit(rtt_difference) | bit(queueing_delay) | bit(loss) | bit(queue_ewma) |
                                             bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma) |

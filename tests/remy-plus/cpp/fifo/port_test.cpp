@@ -67,7 +67,7 @@ TEST_P(Buffers, AgreeWithAnEventLoop) {
   constexpr double rate = 1.7, rtt = 9;
   const auto buffer = static_cast<std::size_t>(GetParam());
   std::vector<Packet> ring(16);  // small, so that it grows
-  Port port(network(rate, rtt, GetParam()), {}, ring, metered_signals);
+  Port port(network(rate, rtt, GetParam()), {}, ring, metered_signals | queue_signals);
   NaivePort naive(rate, rtt, buffer);
   Stream random(1, 0, Component::loss, 0);
   std::vector<Expected> found;
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Port, Buffers, testing::Values(0, 1, 3, 40, 100000));
 
 TEST(Port, LostPacketsTakeServiceAndDoNotArrive) {
   std::vector<Packet> ring(16);
-  Port port(network(2, 10, never), {}, ring, metered_signals);
+  Port port(network(2, 10, never), {}, ring, metered_signals | queue_signals);
   for (std::uint32_t i = 0; i < 40; ++i) port.accept(0, i > 0, i, 0, 0, i % 2 == 0);
   for (std::uint32_t i = 1; i < 40; i += 2) {
     EXPECT_DOUBLE_EQ(port.next_arrival(), (i + 1) * 0.5 + 10);
@@ -112,7 +112,7 @@ TEST(Port, LostPacketsTakeServiceAndDoNotArrive) {
 
 TEST(Port, WaitingEndsWithTheTrial) {
   std::vector<Packet> ring(16);
-  Port port(network(1, 0, never), {}, ring, metered_signals);
+  Port port(network(1, 0, never), {}, ring, metered_signals | queue_signals);
   for (std::uint32_t i = 0; i < 5; ++i) port.accept(0, i > 0, i, 0, 0, false);
   EXPECT_DOUBLE_EQ(port.waiting(100), 0 + 1 + 2 + 3 + 4);
   EXPECT_DOUBLE_EQ(port.waiting(2.5), 0 + 1 + 2 + 2.5 + 2.5);

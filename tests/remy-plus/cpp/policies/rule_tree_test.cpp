@@ -52,7 +52,9 @@ TEST(RuleTree, FindsWhatASearchOfAllBoxesFinds) {
         signals[axes[0]] = box.lower[0];
         signals[axes[1]] = std::min(box.upper[1], signal_ceiling - 1);
       }
-      ASSERT_EQ(tree.find(signals), first_match(boxes, signals));
+      const std::uint32_t found = first_match(boxes, signals);
+      ASSERT_EQ(tree.find(signals), found);
+      for (std::uint32_t before = 0; before < boxes.size(); ++before) ASSERT_EQ(tree.find(signals, before), found);
     }
   }
 }
