@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 CAMPAIGNS = {
     "quickstart": "quickstart",
     "few-rules": "few-rules",
+    "drl-ppo": "drl/ppo",
     "ranges": "maps/ranges",
     "ranges-rtt": "maps/ranges-rtt",
     "ranges-senders": "maps/ranges-senders",
