@@ -46,7 +46,9 @@ class AlikeStamps {
         load_(stamping, true, network.link_rate) {
     for (std::size_t i = 0; i < stamping.fields.size(); ++i) {
       const StampedField& field = stamping.fields[i];
-      written_.push_back({i, &field, hop_.idle(i), hop_.of_use_alone(i), hop_.codes_alone(i), field.initial, {}});
+      const bool counts = hop_.idle(i) && field.source == Source::qlen_pkts;
+      written_.push_back(
+          {i, &field, counts, hop_.idle(i), hop_.of_use_alone(i), hop_.codes_alone(i), field.initial, {}});
     }
     const SignalMask kept = carried_for(wanted);
     for (const Reading& reading : stamping.readings) {
@@ -101,7 +103,8 @@ class AlikeStamps {
     if (asks_) passing_.told = space_->told[slot];
     for (Written& field : written_) {
       const Source source = field.field->source;
-      const double number = field.idle     ? hop_.idle_number(source, moment_of(packet, behind), passing_)
+      const double number = field.counts   ? behind
+                            : field.idle   ? hop_.idle_number(source, moment_of(packet, behind), passing_)
                             : field.of_use ? hop_.use_number(field.at, source, packet.start, load_)
                                            : measured(field.at, packet, behind);
       if (number == field.number) continue;
@@ -128,12 +131,12 @@ class AlikeStamps {
   }
 
  private:
-  // A field that the hop writes to, how its number is had and coded, and the latest; who reads it, and where that is
-  // in latest_.
+  // A field that the hop writes to, how its number is had (it counts what waits; or no meter is asked) and coded, and
+  // the latest; who reads it, and where that is in latest_.
   struct Written {
     std::size_t at;
     const StampedField* field;
-    bool idle, of_use, codes_alone;
+    bool counts, idle, of_use, codes_alone;
     std::uint64_t code;
     std::vector<std::pair<const Reading*, std::size_t>> readings;
     double number = std::nan("");
