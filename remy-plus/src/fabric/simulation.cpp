@@ -31,7 +31,7 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, con
   Looks looks{watch, controller, recovery_.get(), failures_.get(), watch.every == never ? never : 0, controller.first};
   if (controller.first != never) time_round_trips();
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
-    const Time first = failures_ ? std::min(earliest(), failures_->next()) : earliest();
+    const Time first = failures_ ? std::min(last_.next, failures_->next()) : last_.next;
     if (first == never || stuck(first)) break;
     const Time begin = std::min(std::max(first, now_), settings_.horizon);
     while (looks.next() < begin) look(looks);
@@ -56,7 +56,8 @@ bool Simulation::stuck(Time now) {
   if (failures_) return failures_->next() == never && !more_begin(now);
   settle();
   return std::all_of(wires_.begin(), wires_.end(), [](const auto& wire) { return wire.empty(); }) &&
-         std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
+         std::all_of(agendas_.begin() + wiring_.hosts(), agendas_.end(),
+                     [](const Agenda& agenda) { return agenda.next == never; }) &&
          std::visit(
              [](const auto& hosts) {
                return std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.waits(); });
@@ -99,7 +100,7 @@ void Simulation::time_round_trips() {
     for (int hop = 0; hop < ways.ack_hops; ++hop) sum += ports_[ways.acks[hop]].delay;
     trips_.propagation.push_back(sum);
   }
-  for (const auto& part : parts_) part->hosting->trips = &trips_;
+  for (Part* part : parts_) part->hosting->trips = &trips_;
 }
 
 void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
@@ -129,10 +130,10 @@ QueueTimes Simulation::fullest() const {
   return found == ports_.end() ? QueueTimes() : found->counts.queue_times;
 }
 
-void Simulation::run_part(Part& part, Time begin, Time end) {
-  part.tally.packets = 0;
-  const auto run = [&](int node, const auto& run_node) {
-    Time& next = next_[static_cast<std::size_t>(node)];
+// Hosts first and then switches, of all parts: the code of both has not enough room in a core at once.
+void Simulation::run_parts(const std::vector<Part*>& parts, Time begin, Time end) {
+  const auto run = [&](Part& part, int node, const auto& run_node) {
+    Time& next = agendas_[static_cast<std::size_t>(node)].next;
     const std::uint64_t before = part.tally.packets;
     if (next < end) next = run_node();
     if (!node_packets_.empty())
@@ -140,16 +141,18 @@ void Simulation::run_part(Part& part, Time begin, Time end) {
   };
   std::visit(
       [&](auto& hosts) {
-        for (const int node : part.hosts)
-          run(node, [&] { return run_host(part, hosts[static_cast<std::size_t>(node)], node, end); });
+        for (Part* part : parts)
+          for (const int node : part->hosts)
+            run(*part, node, [&] { return run_host(*part, hosts[static_cast<std::size_t>(node)], node, end); });
       },
       hosts_);
   std::visit(
       [&](auto& switches) {
-        for (const int node : part.switches)
-          run(node, [&] {
-            return run_switch(part, switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
-          });
+        for (Part* part : parts)
+          for (const int node : part->switches)
+            run(*part, node, [&] {
+              return run_switch(*part, switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+            });
       },
       switches_);
 }
@@ -171,7 +174,7 @@ Time Simulation::gather(std::vector<std::uint64_t>& keys, int node, Time begin, 
   const int first = wiring_.first(node), last = wiring_.first(node + 1);
   int busy = 0;
   for (int i = first; i < last; ++i) {
-    const Ring<Packet>& wire = wires_[static_cast<std::size_t>(i)];
+    const Wire& wire = wires_[static_cast<std::size_t>(i)];
     const std::size_t before = keys.size(), size = wire.size();
     for (std::size_t k = 0; k < size; ++k) {
       const Time time = wire[k].time;
@@ -210,7 +213,7 @@ Time Simulation::run_switch(Part& part, AnySwitch& at, int node, Time begin, Tim
   const int first = wiring_.first(node);
   for (const std::uint64_t key : part.keys) {
     const int in = first + static_cast<int>(key & ((1u << port_bits) - 1));
-    Ring<Packet>& wire = wires_[static_cast<std::size_t>(in)];
+    Wire& wire = wires_[static_cast<std::size_t>(in)];
     const Packet packet = wire.front();
     wire.pop();
     if (is_pfc(packet)) {
@@ -234,7 +237,7 @@ Time Simulation::run_host(Part& part, AnyHost& at, int node, Time end) {
     Time arrival = never;
     int in = first;
     for (int i = first; i < last; ++i) {
-      const Ring<Packet>& wire = wires_[static_cast<std::size_t>(i)];
+      const Wire& wire = wires_[static_cast<std::size_t>(i)];
       if (!wire.empty() && wire.front().time < arrival) {
         arrival = wire.front().time;
         in = i;
@@ -244,7 +247,7 @@ Time Simulation::run_host(Part& part, AnyHost& at, int node, Time end) {
     if (std::min(arrival, own) >= end) return std::min(arrival, own);
     ++part.tally.packets;
     if (arrival <= own) {
-      Ring<Packet>& wire = wires_[static_cast<std::size_t>(in)];
+      Wire& wire = wires_[static_cast<std::size_t>(in)];
       const Packet packet = wire.front();
       wire.pop();
       at.receive(packet, in);

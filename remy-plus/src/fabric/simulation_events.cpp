@@ -53,7 +53,7 @@ void Simulation::set_speed(int number, double gbps) {
 }
 
 void Simulation::clear_wire(int number) {
-  Ring<Packet>& wire = wires_[ports_[static_cast<std::size_t>(number)].peer_port];
+  Wire& wire = wires_[ports_[static_cast<std::size_t>(number)].peer_port];
   std::uint64_t lost = 0;
   for (; !wire.empty(); wire.pop()) {
     const Packet& packet = wire.front();

@@ -28,7 +28,7 @@ void require_flow(const FlowStart& flow, std::size_t number, int hosts, int prio
 
 Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
                        const MakeTransport& transport, const Events& events, const Threads& threads)
-    : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never), threads_(threads) {
+    : wiring_(wiring), settings_(settings), agendas_(static_cast<std::size_t>(wiring.nodes())), threads_(threads) {
   require_possible(settings);
   make_ports();
   if (!events.changes.empty()) {
@@ -91,7 +91,7 @@ void Simulation::make_ports() {
     port.speed = port.rated = speed_of(end.gbps);
     port.delay = std::max<Time>(std::llround(end.delay_ns * nanosecond), 1);
     port.peer = static_cast<std::uint32_t>(end.peer);
-    port.peer_port = static_cast<std::uint32_t>(end.peer_port);
+    port.peer_port = static_cast<std::uint16_t>(end.peer_port);
     const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
     if (settings_.priorities > 1) port.lanes.resize(static_cast<std::size_t>(settings_.priorities));
@@ -102,7 +102,7 @@ void Simulation::make_ports() {
   wires_.resize(ports_.size());
   for (Port& port : ports_) {
     port.onto = &wires_[port.peer_port];
-    port.wakes = &next_[port.peer];
+    port.onto->next = &agendas_[port.peer].next;
   }
   for (const int node : settings_.silent) {
     if (node < wiring_.hosts() || node >= wiring_.nodes()) throw std::invalid_argument("silent: must be switches");

@@ -27,7 +27,6 @@ struct Counts {
 // What a part adds to the run.
 struct alignas(64) Tally {
   // Of a round, or since the run last looked.
-  Time next = never;          // when one of its nodes has something to do
   std::uint64_t packets = 0;  // that its nodes went through
   std::uint64_t ended = 0;    // flows
   Time progress = 0;          // when data was last received in order or a flow began

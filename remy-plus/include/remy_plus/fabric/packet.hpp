@@ -36,7 +36,7 @@ struct Packet {
   std::uint32_t flow = 0;
   std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
   std::uint16_t bytes = 0;    // on the wire
-  std::uint16_t in_port = 0;  // where it came into the switch that holds it
+  std::uint16_t in_port = 0;  // that it is on its way to; in a switch, where it came into it, counted from the first
   Kind kind : 4 = Kind::data;
   std::uint8_t hop : 4 = 0;       // links behind it
   std::uint8_t marked = 0;        // not 0: congestion experienced; of an ACK, echoed, perhaps as a RoundedCount
@@ -67,11 +67,11 @@ struct Stamp {
 };
 
 struct Stack {
-  std::array<Stamp, most_stamps> stamps;
-  std::uint32_t count = 0;
-  std::uint32_t way = 0;  // a hash of the ports that wrote
   Time sent_at = 0;
-  std::int64_t wanted = 0;  // credit, as Asking has it
+  std::uint32_t count = 0;
+  std::uint32_t way = 0;                  // a hash of the ports that wrote
+  std::array<Stamp, most_stamps> stamps;  // three are in one line of the cache with what is above
+  std::int64_t wanted = 0;                // credit, as Asking has it
 };
 
 using Stacks = Pool<Stack>;

@@ -10,7 +10,7 @@
 #include "remy_plus/fabric/counters/queue_times.hpp"
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
-#include "remy_plus/fabric/parts/outbox.hpp"
+#include "remy_plus/fabric/parts/wire.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
@@ -45,11 +45,9 @@ struct Lane {
 // With one class of traffic it is that of the port itself; with several there is a lane for each, 0 first, and the
 // port's own queue stays empty.
 struct alignas(64) Port : Lane {
-  Ring<Packet>* onto = nullptr;  // the link: the peer takes packets off
-  Time* wakes = nullptr;         // when the peer has something to do
-  Outbox* out = nullptr;         // where packets wait instead: another thread has the peer
-  Ring<Packet> frames;           // PFC's, before all others and never paused
-  Time free_at = 0;              // when the link has sent the last bit; never: it is down
+  Wire* onto = nullptr;  // the link: the peer takes packets off; or, where another thread has it, an outbox
+  Ring<Packet> frames;   // PFC's, before all others and never paused
+  Time free_at = 0;      // when the link has sent the last bit; never: it is down
   Time delay = 0;
   const Speed* speed = nullptr;
   const Speed* rated = nullptr;  // the speed of the link as it was built
@@ -57,7 +55,7 @@ struct alignas(64) Port : Lane {
   std::int64_t level = std::numeric_limits<std::int64_t>::max();  // bytes
   Time crossed = never;                                           // when more than that was queued for the first time
   std::uint32_t peer = 0;                                         // node
-  std::uint32_t peer_port = 0;
+  std::uint16_t peer_port = 0;
   double alpha = 0;
   std::int64_t most_headroom = 0;  // bytes, of a class
 
@@ -76,11 +74,9 @@ struct alignas(64) Port : Lane {
 
   std::size_t waiting() const { return queue.size() + in_lanes; }
 
-  void put_on_link(const Packet& packet) {
-    if (out) [[unlikely]]
-      return out->push(packet, peer, peer_port);
-    onto->push(packet);
-    if (packet.time < *wakes) *wakes = packet.time;  // seldom: a store for each would make threads wait for its line
+  void put_on_link(Packet& packet) {
+    packet.in_port = peer_port;
+    onto->put(packet);
   }
 
   double queue_area_at(Time now) const {  // bytes · ps

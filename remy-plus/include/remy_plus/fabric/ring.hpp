@@ -1,43 +1,64 @@
 // A first-in, first-out queue in one block of memory that doubles when it is full.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
+
+#include "remy_plus/fabric/parts/fetching.hpp"
 
 namespace remy_plus::fabric {
 
 template <class T>
 class Ring {
+  static_assert(std::is_trivially_destructible_v<T>);
+
  public:
   bool empty() const { return begin_ == end_; }
   std::size_t size() const { return end_ - begin_; }
   T& front() { return items_[begin_ & mask_]; }
   const T& front() const { return items_[begin_ & mask_]; }
-  const T& operator[](std::size_t i) const { return items_[(begin_ + i) & mask_]; }
+  const T& operator[](std::size_t i) const { return items_[(begin_ + static_cast<std::uint32_t>(i)) & mask_]; }
 
   void push(const T& item) {
-    if (size() == capacity_) grow();
+    if (end_ - begin_ == mask_ + 1) grow();
     items_[end_++ & mask_] = item;
   }
   void pop() { ++begin_; }
   T take_back() { return items_[--end_ & mask_]; }
+  void clear() { begin_ = end_ = 0; }
+  // Of an empty one: the lines of the next items that are pushed.
+  void fetch_to_write(std::size_t count) const {
+    const std::size_t last = std::min<std::size_t>(count, mask_ + 1);
+    for (std::size_t i = 0; i < last; i += line / sizeof(T)) fabric::fetch_to_write(&items_[i]);
+  }
 
  private:
   // Seldom; apart, so that push() is short enough to be inlined wherever packets go.
   [[gnu::noinline, gnu::cold]] void grow() {
-    const std::size_t held = size(), capacity = capacity_ ? 2 * capacity_ : 8;
-    auto items = std::make_unique<T[]>(capacity);
-    for (std::size_t i = 0; i < held; ++i) items[i] = std::move(items_[(begin_ + i) & mask_]);
+    const std::uint32_t held = end_ - begin_, capacity = held ? 2 * held : 8;
+    Items items(new (std::align_val_t(line)) T[capacity]);
+    for (std::uint32_t i = 0; i < held; ++i) items[i] = items_[(begin_ + i) & mask_];
     items_ = std::move(items);
     begin_ = 0;
     end_ = held;
-    capacity_ = capacity;
     mask_ = capacity - 1;
   }
 
-  std::unique_ptr<T[]> items_;
-  std::size_t begin_ = 0, end_ = 0, capacity_ = 0, mask_ = 0;
+  // Two threads may have rings that lie side by side: each has lines of the cache of its own.
+  static constexpr std::size_t line = 64;
+  struct Free {
+    void operator()(T* items) const { ::operator delete[](items, std::align_val_t(line)); }
+  };
+  using Items = std::unique_ptr<T[], Free>;
+
+  Items items_;
+  std::uint32_t begin_ = 0, end_ = 0;  // count on and on
+  std::uint32_t mask_ = -1;            // the capacity less one, which is a power of two or 0
 };
 
 }  // namespace remy_plus::fabric

@@ -96,7 +96,7 @@ class Simulation {
   Counts counts() const;
   // From now on, how many packets each node goes through in each round, which is a window or a part of it; and what
   // hosts do by themselves.
-  void keep_rounds() { node_packets_.resize(next_.size()); }
+  void keep_rounds() { node_packets_.resize(agendas_.size()); }
   const std::vector<std::uint32_t>& round_packets() const { return round_packets_; }  // (rounds, nodes)
   Time now() const { return now_; }
   bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }
@@ -147,8 +147,10 @@ class Simulation {
     std::vector<double> nodes, ports;
   };
   Loads loads() const;
-  // Into parts of about as many packets each, few of which go from one to another.
-  void cut(const Loads& loads, std::size_t parts);
+  // The nodes in an order in which few packets go from its first part to its last, wherever it is cut.
+  std::vector<std::size_t> lined_up(const Loads& loads, std::size_t regions) const;
+  // Into parts of about as many packets each, side by side in that order.
+  void cut(const Loads& loads, const std::vector<std::size_t>& order, std::size_t parts);
   void fill_parts(std::size_t count);
   // Parts for the threads, or one where one thread is to do it all.
   void divide();
@@ -165,16 +167,17 @@ class Simulation {
   Time one_way(const std::vector<int>& way, int bytes) const;
   Frame frame() const;
 
-  Time earliest() const;
   Part& part_of(int node) { return *parts_[part_of_[static_cast<std::size_t>(node)]]; }
   // Has something to do then.
   void wake(int node, Time at);
-  // Takes what parts have told since the last look.
-  void gather_tallies();
+  // Takes what parts have told of a round.
+  void end_round(const Round& round);
   // One thread goes on alone: what was sent between threads is on its link, and what will be.
   void settle();
   // Threads go on with their parts.
   void go_apart();
+  // Where the port sends to, as threads have the nodes.
+  void direct(int port);
   // Brings what was sent to the parts of a thread.
   void take_in(std::size_t thread, std::size_t lane);
   // Of flows whose start is known, whether any begins later.
@@ -215,12 +218,15 @@ class Simulation {
 
   void run_window(Time begin, Time end, Looks& looks);
   void run_nodes(Time begin, Time end);
-  void run_part(Part& part, Time begin, Time end);
-  // Parts for each thread, with about as many packets.
+  void run_parts(const std::vector<Part*>& parts, Time begin, Time end);
+  // Parts for each thread, with about as many packets: which thread has each part.
+  std::vector<std::uint32_t> even_shares() const;
+  // Of the thread with the most of what parts went through of late, over the mean.
+  double imbalance(const std::vector<std::uint32_t>& share) const;
   void share_out();
   void run_share(std::size_t thread, Time begin, Time end);
-  // When one of its nodes has something to do.
-  void look_ahead(Part& part);
+  // What parts did, and when one of their nodes has something to do.
+  Round look_ahead(const std::vector<Part*>& parts);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
   // These return when the node has something to do next: by itself, or because something arrives.
@@ -257,7 +263,7 @@ class Simulation {
   Time base_rtt_ = 0, lookahead_ = never, now_ = 0;
   std::vector<std::unique_ptr<Speed>> speeds_;
   std::vector<Port> ports_;
-  std::vector<Ring<Packet>> wires_;  // (ports,) what is on its way to them
+  std::vector<Wire> wires_;  // (ports,)
   std::vector<Flow> flows_;
   std::vector<Ways> ways_;
   std::vector<std::uint16_t> first_ports_;
@@ -268,7 +274,7 @@ class Simulation {
   std::vector<Sprayed> sprayed_;
   RoundTrips trips_;
   std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted
-  std::vector<Time> next_;                  // (nodes,) when they have something to do
+  std::vector<Agenda> agendas_;             // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t unfinished_ = 0;
   Time progress_ = 0;
@@ -278,12 +284,14 @@ class Simulation {
   AnyHosts hosts_;
   AnySwitches switches_;
   Samples samples_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<Part>> own_parts_;
+  std::vector<Part*> parts_;
   std::vector<std::uint32_t> part_of_;  // (nodes,)
   std::unique_ptr<ThreadPool> pool_;    // null: one thread
   std::vector<Share> shares_;           // (threads,)
   std::vector<std::uint32_t> share_;    // of each part
   Threads threads_;
+  Round last_;                                // of all parts
   std::uint64_t round_ = 0;                   // that threads share
   bool alone_ = true;                         // one thread goes through all parts
   std::vector<std::uint32_t> node_packets_;   // (nodes,) of this round; empty: they are not kept

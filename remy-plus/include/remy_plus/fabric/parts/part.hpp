@@ -1,16 +1,22 @@
 // Some nodes of a run, which one thread goes through at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "remy_plus/fabric/hosting.hpp"
-#include "remy_plus/fabric/parts/outbox.hpp"
+#include "remy_plus/fabric/parts/wire.hpp"
 #include "remy_plus/fabric/surroundings.hpp"
 
 namespace remy_plus::fabric {
+
+// Of a node, in a line of the cache of its own: threads go through neighbours.
+struct alignas(64) Agenda {
+  Time next = never;  // when it has something to do
+};
 
 struct Part {
   std::vector<int> hosts, switches;  // nodes
@@ -21,10 +27,25 @@ struct Part {
   std::uint64_t recent = 0;  // packets that its nodes went through, older ones count less
 };
 
+// What parts did in a round, together.
+struct Round {
+  Time next = never;  // when something is to be done or comes
+  Time progress = 0;
+  std::uint64_t packets = 0, ended = 0;
+
+  void add(const Round& other) {
+    next = std::min(next, other.next);
+    progress = std::max(progress, other.progress);
+    packets += other.packets;
+    ended += other.ended;
+  }
+};
+
 // The parts of a thread, and what they send to other threads.
-struct Share {
+struct alignas(64) Share {
   std::vector<Part*> parts;
   std::vector<Outbox> to;  // (threads,)
+  Round round;
 };
 
 }  // namespace remy_plus::fabric

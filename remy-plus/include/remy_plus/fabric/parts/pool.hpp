@@ -9,6 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include "remy_plus/fabric/parts/fetching.hpp"
+
 namespace remy_plus::fabric {
 
 // Parts of a run take and give back at the same time: each has a stock of numbers of its own, and exchanges a batch of
@@ -41,7 +43,7 @@ class Pool {
   // It will be used by this thread.
   void fetch_soon(std::uint64_t number) const {
     const char* at = reinterpret_cast<const char*>(&(*this)[number]);
-    for (std::size_t line = 0; line < sizeof(T); line += 64) __builtin_prefetch(at + line, 1);
+    for (std::size_t line = 0; line < sizeof(T); line += 64) fetch_to_write(at + line);
   }
   const T& operator[](std::uint64_t number) const { return const_cast<Pool&>(*this)[number]; }
 
@@ -49,7 +51,7 @@ class Pool {
   static constexpr std::size_t batch = 64;  // a power of two
 
   // In lines of the cache of its own.
-  struct alignas(64) Entry {
+  struct alignas(128) Entry {
     T value;
   };
   struct alignas(64) Stock {

@@ -20,7 +20,7 @@ namespace remy_plus::fabric {
 // With `headers`, packets carry headers of the catalogue; without, nothing is asked for them. With `several`, there are
 // classes of traffic.
 template <bool headers, bool several>
-class Departures {
+class alignas(64) Departures {
  public:
   static constexpr bool is_host = false;
 

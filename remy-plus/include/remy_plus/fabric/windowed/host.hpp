@@ -13,7 +13,7 @@
 namespace remy_plus::fabric {
 
 template <bool several>
-class Host {
+class alignas(64) Host {
  public:
   static constexpr bool is_host = true;
 
