@@ -188,8 +188,8 @@ std::vector<std::uint32_t> Simulation::even_shares() const {
   double all = 0, before = 0;
   for (const Part* part : parts_) all += static_cast<double>(part->recent);
   for (const Part* part : parts_) {
-    const auto own = static_cast<double>(part->recent);
-    found.push_back(place(before + own / 2, all, shares_.size()));
+    const double own = all > 0 ? static_cast<double>(part->recent) : 1;  // nothing is known yet: as many parts each
+    found.push_back(place(before + own / 2, all > 0 ? all : static_cast<double>(parts_.size()), shares_.size()));
     before += own;
   }
   return found;
@@ -235,7 +235,7 @@ void Simulation::run_share(std::size_t thread, Time begin, Time end) {
 Round Simulation::look_ahead(const std::vector<Part*>& parts) {
   Round round;
   for (Part* part : parts) {
-    part->recent += part->tally.packets;
+    if (!alone_) part->recent += part->tally.packets;
     round.packets += std::exchange(part->tally.packets, 0);
     round.ended += std::exchange(part->tally.ended, 0);
     round.progress = std::max(round.progress, part->tally.progress);

@@ -84,10 +84,15 @@ RuleTree::RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules
     return at < 0 ? ~at < static_cast<std::int64_t>(rules) : at > parent && at < count;
   };
   bool sound = fits(-1, root_);
+  std::vector<int> parents(nodes_.size());
+  if (root_ >= 0 && sound) ++parents[static_cast<std::size_t>(root_)];
   for (std::int64_t i = 0; i < count; ++i) {
     const Node& node = nodes_[static_cast<std::size_t>(i)];
     sound = sound && node.axis < signal_places && fits(i, node.child[0]) && fits(i, node.child[1]);
+    for (const std::int32_t child : node.child)
+      if (sound && child >= 0) ++parents[static_cast<std::size_t>(child)];
   }
+  sound = sound && std::ranges::all_of(parents, [](int own) { return own == 1; });
   if (!sound) throw std::invalid_argument("damaged compiled rule table");
   add_sides(rules);
 }
@@ -96,6 +101,7 @@ void RuleTree::add_sides(std::size_t rules) {
   std::vector<Side> cell, nothing;
   for (const Node& node : nodes_)
     if (std::ranges::find(cell, node.axis, &Side::axis) == cell.end()) cell.push_back({-never, never, node.axis});
+  if (cell.empty()) cell.push_back({-never, never, 0});  // of one rule with volume: those without are never it
   width_ = cell.size();
   for (const Side& side : cell) nothing.push_back({never, -never, side.axis});
   for (std::size_t i = 0; i < rules; ++i) sides_.insert(sides_.end(), nothing.begin(), nothing.end());

@@ -255,3 +255,23 @@ def test_a_lifted_table_does_as_before_whatever_the_new_signals_say() -> None:
     assert np.array_equal(more.increment, table.increment)
     with pytest.raises(InputError, match="queue missing"):
         lifted(table, ("rtt_ratio", "link"))
+
+
+def test_rules_without_volume_are_never_applied():
+    """First, between and last: the trials of the table without them, but for the numbers of rules."""
+    dead = ([0, 0], [0, TOP])
+    below, above = ([0, 0], [2, TOP]), ([2, 0], [TOP, TOP])
+    whole = ([0, 0], [TOP, TOP])
+    network = NetworkList(
+        [Network(1, link_rate=2.0, rtt=20.0, senders=3, buffer=100, mean_on=500, mean_off=100, loss=0.0)]
+    )
+    engine = Engine(2000.0, jobs=1)
+    for boxes, padded, live in (([whole], [dead, whole], [1]), ([below, above], [below, dead, above, dead], [0, 2])):
+        records = []
+        for kept in (boxes, padded):
+            increment = [3 if box == dead else 1 for box in kept]
+            table = dataclasses.replace(table_of(*kept), increment=increment)
+            records.append(engine.run([compile_policy(table)], network, [0], [0], [7], keep_rule_hits=True).columns)
+        hits = [np.asarray(record["trial_rule_hits"]).ravel() for record in records]
+        assert hits[1][live].tolist() == hits[0].tolist() and hits[1].sum() == hits[0].sum() > 10
+        np.testing.assert_array_equal(records[0]["trial_delivered"], records[1]["trial_delivered"])

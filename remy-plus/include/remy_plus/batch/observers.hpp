@@ -13,6 +13,7 @@ namespace remy_plus {
 // Keeps every packet's delay, for exact percentiles per flow and per trial.
 class DelayObserver : public NoObserver {
  public:
+  static constexpr SignalMask wanted = bit(queue);  // that packets bring
   void delivered(const Packet& packet, double now) {
     delays_.push_back({packet.flow, static_cast<float>(now - packet.sent)});
     if (packet.queue >= queues_.size()) queues_.resize(packet.queue + 1);
@@ -60,7 +61,7 @@ class PhaseObserver : public NoObserver {
 
 // Both of these, as far as each is wanted.
 struct Recorder : NoObserver {
-  static constexpr SignalMask wanted = bit(queue);  // that packets bring
+  static constexpr SignalMask wanted = DelayObserver::wanted;
   DelayObserver* delays = nullptr;
   PhaseObserver* phases = nullptr;
   void delivered(const Packet& packet, double now) {

@@ -36,7 +36,7 @@ struct Packet {
   std::uint32_t flow = 0;
   std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
   std::uint16_t bytes = 0;    // on the wire
-  std::uint16_t in_port = 0;  // that it is on its way to; in a switch, where it came into it, counted from the first
+  std::uint16_t in_port = 0;  // on a link: at its end; in a switch: where it came in, counted from its first
   Kind kind : 4 = Kind::data;
   std::uint8_t hop : 4 = 0;       // links behind it
   std::uint8_t marked = 0;        // not 0: congestion experienced; of an ACK, echoed, perhaps as a RoundedCount

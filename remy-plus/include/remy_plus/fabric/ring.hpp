@@ -31,7 +31,7 @@ class Ring {
   void pop() { ++begin_; }
   T take_back() { return items_[--end_ & mask_]; }
   void clear() { begin_ = end_ = 0; }
-  // Of an empty one: the lines of the next items that are pushed.
+  // Of one that was cleared or never used: the lines of the next items that are pushed.
   void fetch_to_write(std::size_t count) const {
     const std::size_t last = std::min<std::size_t>(count, mask_ + 1);
     for (std::size_t i = 0; i < last; i += line / sizeof(T)) fabric::fetch_to_write(&items_[i]);
@@ -51,6 +51,7 @@ class Ring {
 
   // Two threads may have rings that lie side by side: each has lines of the cache of its own.
   static constexpr std::size_t line = 64;
+  static_assert(sizeof(T) <= line);
   struct Free {
     void operator()(T* items) const { ::operator delete[](items, std::align_val_t(line)); }
   };

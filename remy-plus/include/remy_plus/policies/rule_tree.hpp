@@ -33,8 +33,8 @@ class RuleTree {
     return static_cast<std::uint32_t>(~at);
   }
 
-  // The same where it was `before` at the sender's previous look, as it mostly is: foretold where the way down is not,
-  // since senders take turns.
+  // The same, with the rule that the sender had at its previous look, or any other: mostly it still holds. Processors
+  // predict these comparisons well, and not the way down the tree, since senders take turns.
   [[gnu::always_inline]] std::uint32_t find(const Signals& signals, std::uint32_t before) const {
     const Side* side = sides_.data() + before * width_;
     for (std::size_t i = 0; i < width_; ++i, ++side)

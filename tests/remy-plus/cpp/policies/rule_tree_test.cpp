@@ -59,6 +59,24 @@ TEST(RuleTree, FindsWhatASearchOfAllBoxesFinds) {
   }
 }
 
+TEST(RuleTree, TakesTheOneRuleWithVolumeWhateverWasBefore) {
+  Box none = whole();
+  none.upper[0] = 0;
+  const RuleTree tree(axes, {none, whole(), none});
+  const RuleTree again(tree.nodes(), tree.root(), 3);
+  for (std::uint32_t before = 0; before < 3; ++before) {
+    EXPECT_EQ(tree.find(Signals{}, before), 1u);
+    EXPECT_EQ(again.find(Signals{}, before), 1u);
+  }
+}
+
+TEST(RuleTree, RefusesDamagedTrees) {
+  const std::vector<RuleTree::Node> twice = {{1, rtt_ratio, {1, 1}}, {2, rtt_ratio, {~0, ~1}}};
+  EXPECT_THROW(RuleTree(twice, 0, 2), std::invalid_argument);
+  EXPECT_THROW(RuleTree({{1, rtt_ratio, {~0, ~2}}}, 0, 2), std::invalid_argument);
+  EXPECT_NO_THROW(RuleTree({{1, rtt_ratio, {~0, ~1}}}, 0, 2));
+}
+
 TEST(RuleTree, RefusesOverlapsAndGaps) {
   Box low = whole(), high = whole();
   low.upper[0] = 2;

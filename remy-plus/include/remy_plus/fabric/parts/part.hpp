@@ -13,7 +13,7 @@
 
 namespace remy_plus::fabric {
 
-// Of a node, in a line of the cache of its own: threads go through neighbours.
+// Of a node, in a line of the cache of its own: different threads may have neighbouring nodes.
 struct alignas(64) Agenda {
   Time next = never;  // when it has something to do
 };

@@ -12,7 +12,7 @@
 
 namespace remy_plus::fabric {
 
-// Threads may go through neighbours: each has lines of the cache of its own.
+// Different threads may have neighbouring nodes: each wire has lines of the cache of its own.
 struct alignas(64) Wire : Ring<Packet> {
   Time* next = nullptr;  // when the node that they come to has something to do
 
