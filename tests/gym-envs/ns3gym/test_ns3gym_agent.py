@@ -233,6 +233,25 @@ def test_the_next_simulation_after_one_that_was_lost():
     assert simulation.outcome() == "over"
 
 
+def test_a_slow_simulation_after_one_that_was_lost():
+    """Its first message is there before anybody looks; what closed long ago says nothing of it."""
+    talk = Talk(peer.state(OBSERVATION), timeout=60)
+    lost(lambda: talk.env.step([0, 0]), 3, "closed")
+    time.sleep(0.4)
+
+    def slow():
+        with peer.simulation(talk.port) as ask:
+            ask(talk.introduction)
+            time.sleep(0.5)
+            return ask(peer.state(OBSERVATION))
+
+    simulation = peer.Background(slow)
+    time.sleep(0.3)
+    assert talk.env.reset()[0].tolist() == [1, 2, 3]
+    talk.env.close()
+    simulation.outcome()
+
+
 def test_an_interrupt_ends_the_episode_and_leaves_nothing_that_hangs(monkeypatch):
     talk = Talk(peer.state(OBSERVATION), hold=0.5)
 

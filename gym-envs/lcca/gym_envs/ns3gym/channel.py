@@ -137,6 +137,7 @@ class Channel:
             ProtocolError: a message of several parts came.
         """
         while (data := self._next(only)) is None:
+            self._note()
             if end := ended():
                 if not self._socket.poll(int(1000 * _GRACE)):  # else the peer's last message is on its way
                     raise PeerLost(f"expected {awaited} at {self.address}, but {end}")
@@ -144,7 +145,7 @@ class Channel:
                 raise ConnectionClosed(f"expected {awaited} at {self.address}, but the other end closed the connection")
             elif not deadline.left:
                 raise PeerLost(f"expected {awaited} at {self.address}, but nothing came within {deadline.seconds:g} s")
-            self._wait(deadline)
+            self._poller.poll(math.ceil(1000 * min(_LOOK, deadline.left)))
         self.may_send = True
         if len(data) != 1:
             raise ProtocolError(f"expected {awaited}, got a message of {len(data)} parts")
@@ -170,10 +171,9 @@ class Channel:
             self._aside.append((sender, data))
         return None
 
-    def _wait(self, deadline: Deadline) -> None:
-        """Wait a little for a message, and note who came and went."""
-        ready = dict(self._poller.poll(math.ceil(1000 * min(_LOOK, deadline.left))))
-        if self._monitor in ready:
+    def _note(self) -> None:
+        """Note who came and went until now."""
+        while self._monitor.poll(0):
             opened = bool(recv_monitor_message(self._monitor)["event"] & _OPENED)
             self._connections += 1 if opened else -1
             if not opened and (self._asks or not self._connections):
