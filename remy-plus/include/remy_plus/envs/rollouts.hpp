@@ -61,8 +61,9 @@ class Rollouts {
     std::size_t played = 0;  // rows before the latest play()
     Stream random;
     std::optional<double> spare;                  // of a pair of normal numbers
-    double rewards = 0, time = 0, many = 0;       // of all flows so far
-    std::vector<double> sum;                      // of what they saw last
+    double rewards = 0, time = 0;                 // of all flows so far
+    std::vector<double> sum;                      // of what slots saw last
+    double many = 0;                              // slots that are in it
     std::vector<std::uint32_t> ready;             // slots
     std::vector<float> scratch, chances, action;  // storage
   };
