@@ -90,7 +90,7 @@ void ThreadPool::take_blocks(std::size_t thread, std::unique_lock<std::mutex>& l
       lock.lock();
     } catch (...) {
       lock.lock();
-      failure_ = std::current_exception();
+      if (!failure_) failure_ = std::current_exception();
       std::ranges::fill(begun_blocks_, std::uint8_t{1});
     }
   }
