@@ -1,6 +1,7 @@
 """Workers that may die: every item gets its result or its own reason, whatever happens to its neighbours."""
 
 import os
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -64,6 +65,20 @@ def test_results_are_in_order_and_an_error_is_raised(kind):
             pool.map(int, ["1", "one", "2"])
         with pytest.raises(TypeError if kind is Threads else RuntimeError, match="bad operand"):
             pool.map(abs, ["a"])
+
+
+@pytest.mark.parametrize(("jobs", "calls"), [(1, 2), (3, 1)])
+def test_ctrl_c_ends_a_call_that_has_no_other_beside_it(jobs, calls):
+    """In another thread the call would go on to its end: Python raises KeyboardInterrupt in the main one alone."""
+    ended = []
+
+    def call(number):
+        signal.raise_signal(signal.SIGINT)
+        ended.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(Threads(jobs).run(call, range(calls)))
+    assert ended == []
 
 
 def test_a_trial_whose_process_dies_is_an_error_that_says_so(work, tmp_path):
