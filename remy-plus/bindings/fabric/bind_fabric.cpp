@@ -314,6 +314,8 @@ void bind_fabric(nb::module_& m) {
   m.def("answer_shares", &answer_shares, "entropy"_a, "nack"_a, "marked"_a, "now_ns"_a, "span_ns"_a,
         "Signals trims and marked_ways of a sender after each of these answers to packets.");
   m.attr("AS_BUILT") = as_built;
+  m.attr("FABRIC_MOST_PORTS") = most_ports;
+  m.attr("FABRIC_MOST_PORTS_OF_NODE") = most_ports_of_node;
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

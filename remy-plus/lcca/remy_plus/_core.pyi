@@ -363,6 +363,10 @@ def answer_shares(entropy: Annotated[NDArray[numpy.uint8], dict(shape=(None,), o
 
 AS_BUILT: float = -1.0
 
+FABRIC_MOST_PORTS: int = 65535
+
+FABRIC_MOST_PORTS_OF_NODE: int = 4095
+
 FABRIC_MOST_TELEMETRY_BYTES: int = 42
 
 FABRIC_SENT_TIME_BYTES: int = 8

@@ -78,10 +78,12 @@ Frame Simulation::frame() const {
 // --- what there is
 
 void Simulation::make_ports() {
+  static_assert(most_ports_of_node < 1 << port_bits);
   for (int node = 0; node < wiring_.nodes(); ++node)
-    if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
-      throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
-  if (wiring_.ports() > 65535) throw std::invalid_argument("a fabric may have 65,535 ports at most");
+    if (wiring_.first(node + 1) - wiring_.first(node) > most_ports_of_node)
+      throw std::invalid_argument("a node may have " + std::to_string(most_ports_of_node) + " ports at most");
+  if (wiring_.ports() > most_ports)
+    throw std::invalid_argument("a fabric may have " + std::to_string(most_ports) + " ports at most");
   ports_.resize(static_cast<std::size_t>(wiring_.ports()));
   lookahead_ = longest_window;
   const double slowest = slowest_host();

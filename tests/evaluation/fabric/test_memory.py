@@ -1,8 +1,9 @@
-"""Fabrics that need more memory than there is are refused before they are built."""
+"""Fabrics that need more memory than there is, or more ports than the engine has, are refused before they are built."""
 
 import tracemalloc
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -32,35 +33,55 @@ def test_the_size_is_that_of_the_fabric(topology: dict[str, Any]) -> None:
     size, fabric = found.topology.size, found.fabric
     assert (size.hosts, size.nodes, size.links) == (fabric.hosts, fabric.nodes, len(fabric.a))
     assert size.racks == (fabric.tier == TOR).sum()  # each host has one switch
+    assert size.ports == np.bincount(np.append(fabric.a, fabric.b)).max()
     assert set(size.keys) <= set(type(found.topology).model_fields)
 
 
 @pytest.mark.parametrize(
     ("topology", "keys", "needed"),
     [
-        ({"kind": "fat-tree", "k": 128}, "k", "9.9"),
+        ({"kind": "leaf-spine", "tors": 4095, "hosts_per_tor": 4, "spines": 4}, "tors, hosts_per_tor", "0.2"),
         (
-            {"kind": "leaf-spine", "tors": 100_000, "hosts_per_tor": 1, "spines": 100_000},
-            "tors, hosts_per_tor",
-            "6,060",
+            {"kind": "three-tier", "pods": 10, "tors_per_pod": 1000, "aggs_per_pod": 1, "cores": 1, "hosts_per_tor": 1},
+            "pods, tors_per_pod",
+            "0.4",
         ),
     ],
 )
 def test_what_does_not_fit_is_refused(
     monkeypatch: pytest.MonkeyPatch, topology: dict[str, Any], keys: str, needed: str
 ) -> None:
-    monkeypatch.setattr(topologies, "free_bytes", lambda: 6e9)
+    monkeypatch.setattr(topologies, "free_bytes", lambda: 1e8)
     monkeypatch.setattr(FabricScenario, "fabric", None)  # would be built there
-    with pytest.raises(ValidationError, match=rf"{keys}.*need {needed}.* GB of memory at least, and 6\.0 GB are free"):
+    with pytest.raises(ValidationError, match=rf"{keys}.*need {needed}.* GB of memory at least, and 0\.1 GB are free"):
         scenario(topology)
 
 
 def test_what_fits_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty thousand hosts at one switch, in 100 MB; a rack for each two of them needs more."""
+    """Eight thousand hosts at two switches, in 100 MB; a rack for each two of them needs more."""
     monkeypatch.setattr(topologies, "free_bytes", lambda: 1e8)
-    assert not topologies.Star(kind="star", hosts=20_000).size.problem()
-    wide = topologies.LeafSpine(kind="leaf-spine", tors=10_000, hosts_per_tor=2, spines=1)
-    assert "need 0.6 GB" in wide.size.problem()
+    assert not topologies.Dumbbell(kind="dumbbell", pairs=4000).size.problem()
+    wide = topologies.LeafSpine(kind="leaf-spine", tors=4000, hosts_per_tor=2, spines=1)
+    assert "need 0.1 GB" in wide.size.problem()
+
+
+@pytest.mark.parametrize(
+    ("topology", "problem"),
+    [
+        ({"kind": "star", "hosts": 4096}, "hosts: a switch with 4,096 links, and the engine has 4,095 at most"),
+        ({"kind": "dumbbell", "pairs": 4095}, "pairs: a switch with 4,096 links"),
+        ({"kind": "leaf-spine", "tors": 5000, "hosts_per_tor": 1, "spines": 1}, "tors, .* with 5,000 links"),
+        ({"kind": "fat-tree", "k": 36}, "k: 34,992 links, and the engine has 32,767 at most; ask for fewer"),
+    ],
+)
+def test_what_has_more_ports_than_the_engine_is_refused(
+    monkeypatch: pytest.MonkeyPatch, topology: dict[str, Any], problem: str
+) -> None:
+    """Before it is built."""
+    monkeypatch.setattr(FabricScenario, "fabric", None)
+    monkeypatch.setattr(FabricScenario, "_built", None)
+    with pytest.raises(ValidationError, match=rf"topology\n  {problem}"):
+        scenario(topology)
 
 
 def test_no_pairs_of_hosts_are_stored() -> None:

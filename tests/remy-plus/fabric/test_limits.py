@@ -7,7 +7,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
@@ -201,3 +201,15 @@ def test_the_core_runs_hosts_without_a_switch() -> None:
 def test_no_flows_take_no_time() -> None:
     found = FabricEngine("window").run(star(3), incast(2, 1).before(-1.0))
     assert found["end_ns"] == 0 and len(found["flow_fct_ns"]) == 0
+
+
+def test_ports() -> None:
+    """As many as the engine says that it has, and not one more."""
+    engine, most, of_node = FabricEngine("window"), _core.FABRIC_MOST_PORTS, _core.FABRIC_MOST_PORTS_OF_NODE
+    assert len(engine.run(star(of_node), incast(1, 1))["port_node"]) == 2 * of_node
+    with pytest.raises(InputError, match=f"a node may have {of_node} ports at most"):
+        engine.run(star(of_node + 1), incast(1, 1))
+    hosts = most // 32 - 8  # in each of 16 racks, with links to 8 spines
+    assert most - 32 < len(engine.run(leaf_spine(16, hosts, 8), incast(1, 1))["port_node"]) <= most
+    with pytest.raises(InputError, match=f"a fabric may have {most} ports at most"):
+        engine.run(leaf_spine(16, hosts + 1, 8), incast(1, 1))

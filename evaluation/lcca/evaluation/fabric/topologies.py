@@ -12,6 +12,7 @@ from pydantic import Field
 from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
+from lcca.remy_plus import _core
 from lcca.remy_plus.fabric import builders
 from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -33,6 +34,7 @@ class Size:
         hosts: how many.
         nodes: hosts and switches.
         links: how many.
+        ports: of the node with the most.
     """
 
     keys: tuple[str, ...]
@@ -40,17 +42,22 @@ class Size:
     hosts: int
     nodes: int
     links: int
+    ports: int
 
     def problem(self) -> str:
-        """Return that its memory is not there; empty if it is."""
+        """Return what the engine has no room for, or that its memory is not there; empty if it fits."""
         distances = 2 * self.racks * self.nodes  # the engine's, uint16
         needed, free = LINK_BYTES * self.links + distances, free_bytes()
-        if needed <= free:
+        if self.ports > _core.FABRIC_MOST_PORTS_OF_NODE:
+            text = f"a switch with {self.ports:,} links, and the engine has {_core.FABRIC_MOST_PORTS_OF_NODE:,} at most"
+        elif 2 * self.links > _core.FABRIC_MOST_PORTS:
+            text = f"{self.links:,} links, and the engine has {_core.FABRIC_MOST_PORTS // 2:,} at most"
+        elif needed > free:
+            text = f"{self.hosts:,} hosts and {self.links:,} links need {needed / 1e9:,.1f} GB of memory at least, and "
+            text += f"{free / 1e9:,.1f} GB are free"
+        else:
             return ""
-        return (
-            f"{', '.join(self.keys)}: {self.hosts:,} hosts and {self.links:,} links need {needed / 1e9:,.1f} GB of "
-            f"memory at least, and {free / 1e9:,.1f} GB are free; ask for fewer"
-        )
+        return f"{', '.join(self.keys)}: {text}; ask for fewer"
 
 
 class _Built(Model):
@@ -77,7 +84,7 @@ class Star(_Built):
     @property
     def size(self) -> Size:
         """How large it is."""
-        return Size(("hosts",), 1, self.hosts, self.hosts + 1, self.hosts)
+        return Size(("hosts",), 1, self.hosts, self.hosts + 1, self.hosts, self.hosts)
 
 
 class Dumbbell(_Built):
@@ -95,7 +102,7 @@ class Dumbbell(_Built):
     @property
     def size(self) -> Size:
         """How large it is."""
-        return Size(("pairs",), 2, 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1)
+        return Size(("pairs",), 2, 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1, self.pairs + 1)
 
 
 class LeafSpine(_Built):
@@ -115,9 +122,9 @@ class LeafSpine(_Built):
     @property
     def size(self) -> Size:
         """How large it is."""
-        hosts = self.tors * self.hosts_per_tor
-        links = hosts + self.tors * self.spines
-        return Size(("tors", "hosts_per_tor", "spines"), self.tors, hosts, hosts + self.tors + self.spines, links)
+        hosts, keys = self.tors * self.hosts_per_tor, ("tors", "hosts_per_tor", "spines")
+        links, ports = hosts + self.tors * self.spines, max(self.hosts_per_tor + self.spines, self.tors)
+        return Size(keys, self.tors, hosts, hosts + self.tors + self.spines, links, ports)
 
 
 class FatTree(_Built):
@@ -141,9 +148,9 @@ class FatTree(_Built):
     def size(self) -> Size:
         """How large it is."""
         half, keys = self.k // 2, ("k",) if self.hosts_per_edge is None else ("k", "hosts_per_edge")
-        edges = self.k * half
-        hosts = edges * (self.hosts_per_edge or half)
-        return Size(keys, edges, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half)
+        edges, own = self.k * half, self.hosts_per_edge or half
+        hosts = edges * own
+        return Size(keys, edges, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half, max(own + half, self.k))
 
 
 class ThreeTier(_Built):
@@ -167,7 +174,10 @@ class ThreeTier(_Built):
         tors = self.pods * self.tors_per_pod
         hosts, switches = tors * self.hosts_per_tor, tors + self.pods * self.aggs_per_pod + self.cores
         keys = ("pods", "tors_per_pod", "aggs_per_pod", "cores", "hosts_per_tor")
-        return Size(keys, tors, hosts, hosts + switches, hosts + tors * self.aggs_per_pod + self.pods * self.cores)
+        agg = self.tors_per_pod + self.cores // self.aggs_per_pod
+        ports = max(self.hosts_per_tor + self.aggs_per_pod, agg, self.pods)
+        links = hosts + tors * self.aggs_per_pod + self.pods * self.cores
+        return Size(keys, tors, hosts, hosts + switches, links, ports)
 
 
 class LinkFile(Model):
@@ -188,7 +198,8 @@ class LinkFile(Model):
         fabric = self._built
         homes = fabric.neighbours[: fabric.hosts]
         racks = len({each if len(each) == 1 else (host,) for host, each in enumerate(homes)})
-        return Size(("links",), racks, fabric.hosts, fabric.nodes, len(fabric.a))
+        ports = max(map(len, fabric.neighbours))
+        return Size(("links",), racks, fabric.hosts, fabric.nodes, len(fabric.a), ports)
 
     def build(self) -> FabricTopology:
         """Return the topology."""

@@ -6,6 +6,9 @@
 
 namespace remy_plus::fabric {
 
+// Of a fabric: packets say in 16 bits where they came in. Of a node: windows sort what arrives by port in 12.
+inline constexpr int most_ports = 65'535, most_ports_of_node = 4'095;
+
 struct Link {
   int a, b;                // nodes
   double gbps, gbps_back;  // from a to b, and from b to a
