@@ -233,6 +233,17 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flows_[i].telemetry = telemetry;
     flows_[i].data_overhead = settings_.overhead + telemetry_bytes(telemetry);
     flows_[i].ack_bytes = settings_.ack_bytes + returned_bytes(telemetry);
+    if (telemetry != Telemetry::stack) continue;
+    const Ways& ways = ways_[i];
+    const auto writes = [&](int port) { return ports_[static_cast<std::size_t>(port)].stamps; };
+    const auto writers = forwarding_ && !ways.fixed  // at most, on any of its shortest ways
+                             ? ways.data_hops - 1
+                             : std::count_if(ways.data + 1, ways.data + ways.data_hops, writes);
+    if (writers > most_stamps)
+      throw std::invalid_argument("flow " + std::to_string(i) + ": " + std::to_string(writers) +
+                                  " switches on its way write stamps, and packets have room for " +
+                                  std::to_string(most_stamps) +
+                                  ": let fewer write (stamping), or take a transport that reads none");
   }
   if (Rounds::wanted(flows)) rounds_ = std::make_unique<Rounds>(flows, lookahead_);
 }

@@ -10,8 +10,9 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.markers import marking
 
 
@@ -213,3 +214,31 @@ def test_ports() -> None:
     assert most - 32 < len(engine.run(leaf_spine(16, hosts, 8), incast(1, 1))["port_node"]) <= most
     with pytest.raises(InputError, match=f"a fabric may have {most} ports at most"):
         engine.run(leaf_spine(16, hosts + 1, 8), incast(1, 1))
+
+
+def chain(switches: int, last_gbps: float = 100.0) -> FabricTopology:
+    """Two hosts at the ends of a chain of switches, the link of host 0 with a rate of its own."""
+    nodes, gbps = np.array([0, *range(2, switches + 2), 1]), np.full(switches + 1, 100.0)
+    gbps[0] = last_gbps
+    return FabricTopology(2, switches, nodes[:-1], nodes[1:], gbps, np.full(switches + 1, 1000.0))
+
+
+@pytest.mark.parametrize("transport", ["hpcc", "powertcp"])
+def test_the_sixth_switch_has_room_for_its_stamp(transport: str) -> None:
+    """Its port is the bottleneck: a sender that did not hear of it would keep a window of its line there, 190 kB."""
+    found = FabricEngine(transport).run(chain(6, last_gbps=10), incast(1, 10**7))
+    (last,) = np.flatnonzero((found["port_node"] == 2) & (found["port_peer"] == 0))
+    assert np.isfinite(found["flow_fct_ns"]).all() and found["port_mean_queued_bytes"][last] < 20e3
+
+
+@pytest.mark.parametrize("changes", [{}, {"adaptive": True, "selective": True}])
+@pytest.mark.parametrize("transport", ["hpcc", "powertcp", one_rule(("queue",))], ids=str)
+def test_a_seventh_has_none(transport: Any, changes: dict[str, Any]) -> None:
+    longer, flows = chain(7), incast(1, 10_000)
+    with pytest.raises(InputError, match="flow 0: 7 switches on its way write stamps, and packets have room for 6"):
+        FabricEngine(transport, settings=settings(**changes)).run(longer, flows)
+    for other in (
+        FabricEngine("dctcp", settings=settings(**changes)),
+        FabricEngine(transport, settings=settings(stamping=Deployment("tor"))),
+    ):
+        assert np.isfinite(other.run(longer, flows)["flow_fct_ns"]).all()

@@ -56,6 +56,8 @@ inline bool is_pfc(const Packet& packet) { return packet.kind >= Kind::pause; }
 inline bool is_data(const Packet& packet) { return packet.kind <= Kind::trimmed; }
 inline bool goes_back(const Packet& packet) { return packet.kind >= Kind::ack; }
 
+// Of a packet. Flows whose ways have more switches that write are refused at set-up; of a longer way that routing finds
+// after a failure the last ones do not write.
 inline constexpr int most_stamps = 6;
 
 // What one switch writes as a packet leaves it.
@@ -72,6 +74,9 @@ struct Stack {
   std::uint32_t way = 0;                  // a hash of the ports that wrote
   std::array<Stamp, most_stamps> stamps;  // three are in one line of the cache with what is above
   std::int64_t wanted = 0;                // credit, as Asking has it
+
+  // Whether the same ports wrote: ways of different lengths may have the same hash.
+  bool along(const Stack& other) const { return way == other.way && count == other.count; }
 };
 
 using Stacks = Pool<Stack>;

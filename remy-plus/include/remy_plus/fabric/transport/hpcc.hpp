@@ -38,7 +38,7 @@ class ByStacks : public Transport {
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
-    const bool moved = state.window_end > 0 && ack.stack->way != state.seen.way;  // nothing can be compared
+    const bool moved = state.window_end > 0 && !ack.stack->along(state.seen);  // nothing can be compared
     if (!moved && (!skips_first_window() || state.window_end > 0)) {
       average(state, flow, *ack.stack);
       const bool whole = ack.bytes > state.window_end;

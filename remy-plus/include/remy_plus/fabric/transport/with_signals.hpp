@@ -50,7 +50,7 @@ class WithSignals : public Transport {
   };
   Looked look(Stack& before, bool first, const Stack& stack) const {
     Looked looked;
-    const bool compared = !first && stack.way == before.way;
+    const bool compared = !first && stack.along(before);
     for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
       const Stamp& now = stack.stamps[hop];
       looked.queue = std::max(looked.queue, now.queue * frame_.queue_quantum);
