@@ -57,6 +57,13 @@ def test_policies_meet_the_same_flows(kind: str) -> None:
     assert len({run(kind, policy)["trial_sent"][0] for policy in POLICIES}) > 1 or kind in OPEN
 
 
+@pytest.mark.parametrize("times", [[50.0, 70.0, 60.0], [-1.0], [math.nan, 1.0], [1.0, math.nan]])
+def test_a_script_does_not_go_back(times: list[float]) -> None:
+    _core.Network(3, 2.5, 24.0, 2, math.inf, 0.0, ("script", [[1.0, 1.0, math.inf], [0.0, 2.0]]))
+    with pytest.raises(ValueError, match=r"^script: sender 1 switches at \S+ µs, which must not be before \d"):
+        _core.Network(3, 2.5, 24.0, 2, math.inf, 0.0, ("script", [[1.0], times]))
+
+
 @every
 def test_threads_change_nothing(kind: str) -> None:
     one, two = (run(kind, Aimd(), (1, 2, 3, 4), jobs=jobs) for jobs in (1, 2))

@@ -1,6 +1,8 @@
 // Senders that come and go at given times.
 #pragma once
 
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,10 +10,20 @@
 
 namespace remy_plus {
 
-// Switch times (on, off, on, …) per sender, µs; senders beyond the last stay off.
+// Switch times (on, off, on, …) per sender, µs, none before the one that it follows; senders beyond the last stay off.
 class Script : public Workload {
  public:
-  explicit Script(std::vector<std::vector<double>> times) : times_(std::move(times)) {}
+  explicit Script(std::vector<std::vector<double>> times) : times_(std::move(times)) {
+    for (std::size_t sender = 0; sender < times_.size(); ++sender) {
+      double before = 0;
+      for (const double time : times_[sender]) {
+        if (!(time >= before))
+          throw std::invalid_argument("script: sender " + std::to_string(sender) + " switches at " +
+                                      std::to_string(time) + " µs, which must not be before " + std::to_string(before));
+        before = time;
+      }
+    }
+  }
   std::unique_ptr<Traffic> begin(std::uint64_t, const Network&, std::size_t senders, double) const override {
     return std::make_unique<Run>(times_, senders);
   }
