@@ -61,6 +61,17 @@ def test_json_may_stand_before_the_command(lcca: RunCommand) -> None:
     assert lcca("--json", "show", "signals").out == lcca("show", "signals", "--json").out != lcca("show", "signals").out
 
 
+@pytest.mark.parametrize("words", [("serve",), ("schema", "campaign"), ("complete", "bash")])
+def test_json_is_refused_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, lcca: RunCommand, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("lcca.cli.commands.results.serve.run", lambda _: 0)  # would serve without end
+    for given in (("--json", *words), (*words, "--json")):
+        answer = lcca(*given)
+        assert (answer.status, answer.out) == (2, "")
+        assert answer.err == f"lcca: --json: lcca {words[0]} has no result to print as JSON; leave it out\n"
+
+
 @pytest.mark.parametrize("name", ["evaluate", "compare", "rank"])
 @pytest.mark.parametrize("columns", ["60", "100", "250"])
 def test_options_come_before_the_names_of_policies(

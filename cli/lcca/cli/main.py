@@ -109,6 +109,8 @@ def _main(given: Sequence[str]) -> int:
         return _not_imported(error)
     except Exception as error:  # a broken installation may fail in any way
         return _fail(_BROKEN.format(error), 1)
+    if options.command in WITHOUT_JSON and (options.json or "--json" in unknown):  # before the command, or behind it
+        return _fail(f"--json: lcca {options.command} has no result to print as JSON; leave it out", 2)
     return _fail(_unknown(unknown[0], top), 2) if unknown else _run(options)
 
 
