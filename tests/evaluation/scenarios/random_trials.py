@@ -44,10 +44,12 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import OF_HOSTS, SIGNALS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.engine import engine_of
+from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.explicit import Explicit
 from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.policy import Mixture, Policy, with_header
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.switches.knobs import Knob
@@ -62,6 +64,12 @@ from lcca.signal_sets.load import resolve
 POLICIES = Path(__file__).parents[3] / "configs" / "policies"
 FILES = tuple(sorted(map(str, POLICIES.glob("*.json"))))
 SLACK = 1 + 1e-9
+MOST_US = 20_000.0
+"""Of a case on a network, of all senders and trials together: tables pace at 500 packets/µs at most."""
+
+MOST_FRAMES = 3e6
+"""Of a case on a fabric, and how often timers ring at most: so no case takes much longer than the others together."""
+
 T = TypeVar("T")
 
 
@@ -162,10 +170,13 @@ def network_case(case: int) -> str:
     network, policy = drawn_network(draws), accepted(drawn_policy, draws)
     if draws.chance(0.25):
         policy = Mixture(policy, accepted(drawn_policy, draws), draws.of(0.5, draws.number(0.05, 1)))
+    if network.topology.stamping < 1 and any(isinstance(each, Explicit) for each in parts_of(policy)):
+        return "refused"  # hops that say nothing bound neither rate nor window
     try:
         model = Model(draws.number(0.5, 100), draws.chance(0.3), draws.of(0.0, 0.1, 1.0), draws.of(0.0, 5.0))
-        engine = Engine(draws.number(5, 3000), model, jobs=draws.whole(1, 3))
         seeds = [draws.whole(0, 2**62) for _ in range(draws.whole(1, 3))]
+        most_us = MOST_US / network.topology.senders(network.senders) / len(seeds)
+        engine = Engine(min(draws.number(5, 3000), most_us), model, jobs=draws.whole(1, 3))
         keep = {f"keep_{each}": draws.chance(0.5) for each in ("delays", "rule_hits", "links")}
         listed, zeros, compiled = NetworkList([network]), [0] * len(seeds), [engine.compile(policy)]
         record = engine.run(compiled, listed, zeros, zeros, seeds, keep_flows=True, **keep)
@@ -182,6 +193,12 @@ def network_case(case: int) -> str:
             if name != "rule_hits":
                 assert record[name].tobytes() == again[name].tobytes(), f"{name} depends on the threads"
     return "ran"
+
+
+def parts_of(policy: Policy) -> list[Policy]:
+    """The policies of a mixture, without their headers."""
+    parts = policy.parts if isinstance(policy, Mixture) else (policy,)
+    return [each.policy if isinstance(each, WithHeader) else each for each in parts]
 
 
 def check_record(record: Record, network: Network, duration: float) -> None:
@@ -363,6 +380,8 @@ def fabric_case(case: int, threads: int = 1) -> str:
     try:
         engines = {name: engine_of(policy, scenario.settings())}
         seed = draws.whole(0, 2**50)
+        if too_long(scenario, policy, scenario.flows(seed)):
+            return "refused"
         with shared(threads):
             (trial,) = run_fabric_trials(scenario, engines, [seed])
     except InputError:
@@ -374,6 +393,16 @@ def fabric_case(case: int, threads: int = 1) -> str:
         for key, value in trial.record.items():
             assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), key
     return "ran"
+
+
+def too_long(scenario: FabricScenario, policy: Policy, flows: FabricFlows) -> bool:
+    """Whether hosts may send more frames, or timers of flows ring more often, than a case is to take."""
+    end_us = scenario.horizon_ns(flows) / 1000
+    most_bytes = 125 * end_us * scenario.fabric.host_gbps.sum()
+    knobs = [each.parameters for each in parts_of(policy) if isinstance(each, Transport)]
+    periods_us = [value for each in knobs for name, value in each.items() if name.endswith("_us") and value > 0]
+    rings = len(flows) * end_us / min(periods_us, default=math.inf)
+    return max(most_bytes / (scenario.payload_bytes + scenario.overhead_bytes), rings) > MOST_FRAMES
 
 
 def beside_another(policy: Policy, scenario: FabricScenario, draws: Draws) -> Policy:
