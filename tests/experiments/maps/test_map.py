@@ -56,6 +56,19 @@ def test_sets_are_paired_and_training_seeds_are_apart(run: Path) -> None:
     assert found.shares(found.points)["equivalent"] == 1 and found.settled
 
 
+def test_cost_of_looks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made once: 100 s of the ground, 10 s of the points of each look; made anew: 1 s of each difference."""
+    surveyor, clock, known = asked(config(run, metrics=["throughput_share", "delay_us"], looks=2)), [0.0], set()
+
+    def look(ground: object, spectra: object, *_: object) -> None:
+        clock[0] += 1 + 100 * (ground not in known) + 10 * (spectra not in known)
+        known.update((ground, spectra))
+
+    monkeypatch.setattr("lcca.experiments.maps.survey.look", look)
+    monkeypatch.setattr("lcca.experiments.maps.survey.time.process_time", lambda: clock[0])
+    assert surveyor.looks_cpu_s() == 2 * (10 + 2 * 1)
+
+
 def planted(surveyor: Surveyor, values: dict[str, float]) -> pd.DataFrame:
     """Return rows as of trials, with a candidate that is so much better, by column."""
     parts, source = [], surveyor.source
