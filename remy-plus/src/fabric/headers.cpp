@@ -12,9 +12,9 @@ double microseconds(Time time) { return static_cast<double>(time) / microsecond;
 
 }  // namespace
 
-Headers::Headers(Stampings stampings, std::uint64_t seed, std::size_t parts)
+Headers::Headers(Stampings stampings, std::uint64_t seed, std::size_t shares)
     : stampings_(std::move(stampings)), seed_(seed), reflectors_(stampings_.own.size()) {
-  pool_.divide(parts);
+  pool_.divide(shares);
   for (const Stamping* each : stampings_.all) width_ = std::max(width_, each->words);
   for (std::size_t flow = 0; flow < stampings_.own.size(); ++flow) {
     const Stamping* own = stampings_.of(flow);
@@ -34,8 +34,8 @@ void Headers::change(std::size_t index, double gbps) {
   }
 }
 
-std::uint64_t Headers::depart(std::size_t part, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told) {
-  const std::uint64_t number = pool_.take(part);
+std::uint64_t Headers::depart(std::size_t share, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told) {
+  const std::uint64_t number = pool_.take(share);
   Header& header = pool_[number];
   const Stamping& own = *stampings_.of(flow);
   if (!header.words) header.words = std::make_unique<std::uint64_t[]>(width_);

@@ -25,7 +25,7 @@ bool Recovery::begins_within(Time from, Time to) const {
   return found != begins_.end() && *found < to;
 }
 
-void Recovery::look(const std::vector<Flow>& flows, Time now) {
+void Recovery::look(std::span<const Flow> flows, Time now) {
   next_ = never;
   for (Event& event : events_) {
     if (event.next == now && now < event.begin) {
@@ -40,7 +40,7 @@ void Recovery::look(const std::vector<Flow>& flows, Time now) {
   }
 }
 
-void Recovery::begin(Event& event, const std::vector<Flow>& flows, Time now) {
+void Recovery::begin(Event& event, std::span<const Flow> flows, Time now) {
   for (std::uint32_t i = 0; i < event.before.size(); ++i) {
     const Flow& flow = flows[i];
     if (flow.start > now || flow.ended != never) continue;
@@ -55,7 +55,7 @@ void Recovery::begin(Event& event, const std::vector<Flow>& flows, Time now) {
   event.next = event.usual > 0 ? now + step : never;
 }
 
-void Recovery::follow(Event& event, const std::vector<Flow>& flows, Time now) {
+void Recovery::follow(Event& event, std::span<const Flow> flows, Time now) {
   if (event.most_at < event.looked && begins_within(event.looked, now)) return settle(event, never);
   double got = event.ended;
   Time last_end = 0;
@@ -86,7 +86,7 @@ void Recovery::settle(Event& event, Time last_end) {
   event.shares = {};
 }
 
-void Recovery::end(const std::vector<Flow>& flows) {
+void Recovery::end(std::span<const Flow> flows) {
   for (Event& event : events_) {
     if (event.took != never) continue;
     const bool falls_behind = event.most_at == event.looked && event.looked > event.begin;

@@ -111,8 +111,8 @@ void Simulation::divide() {
   fill_parts(pool_ ? parts : 1);
   shares_.resize(threads);
   for (Share& share : shares_) share.to = std::vector<Outbox>(threads);
-  stacks_.divide(parts_.size());
-  reports_.divide(parts_.size());
+  stacks_.divide(threads);
+  reports_.divide(threads);
 }
 
 void Simulation::wake(int node, Time at) {
@@ -167,8 +167,7 @@ void Simulation::go_apart() {
 }
 
 void Simulation::direct(int port) {
-  const auto share = [this](int node) { return share_[part_of_[static_cast<std::size_t>(node)]]; };
-  const std::uint32_t from = share(wiring_.end(port).node), to = share(wiring_.end(port).peer);
+  const std::uint32_t from = part_of(wiring_.end(port).node).share, to = part_of(wiring_.end(port).peer).share;
   Port& at = ports_[static_cast<std::size_t>(port)];
   at.onto = from == to ? &wires_[at.peer_port] : &shares_[from].to[to].wire();
 }
@@ -205,15 +204,19 @@ double Simulation::imbalance(const std::vector<std::uint32_t>& share) const {
 // By what parts went through of late. What is on its way between threads is on its link before parts change hands.
 void Simulation::share_out() {
   const std::vector<std::uint32_t> share = even_shares();
-  const bool gains = share_.empty() || imbalance(share) + least_gain < imbalance(share_);
+  std::vector<std::uint32_t> before;
+  for (const Part* part : parts_) before.push_back(part->share);
+  const bool gains = round_ == 0 || imbalance(share) + least_gain < imbalance(before);
   for (Part* part : parts_) part->recent /= 2;
   if (!gains) return;
   if (!alone_) pool_->run(shares_.size(), [this](std::size_t thread) { take_in(thread, round_ & 1); });
-  const std::vector<std::uint32_t> before = std::exchange(share_, share);
   for (Share& each : shares_) each.parts.clear();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    shares_[share_[i]].parts.push_back(parts_[i]);
-    if (alone_ || share_[i] == before[i]) continue;
+    parts_[i]->share = share[i];
+    shares_[share[i]].parts.push_back(parts_[i]);
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (alone_ || share[i] == before[i]) continue;
     for (const auto* nodes : {&parts_[i]->hosts, &parts_[i]->switches})
       for (const int node : *nodes)
         for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port) {

@@ -263,7 +263,8 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   const GrantParameters* const grants = uet ? uet->grants() : selective && settings_.granted ? &as_rccc : nullptr;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,
-                                           headers_.get(), selective ? &reports_ : nullptr, wiring_.hosts(), i});
+                                           headers_.get(), selective ? &reports_ : nullptr, wiring_.hosts(),
+                                           parts_[i]->share});
     parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, rounds_ != nullptr, nullptr,
                                        base_rtt_, sprayed_, uet, transport_->hears_answers(), grants});
   }
@@ -312,7 +313,7 @@ void Simulation::make_headers() {
   Stampings stampings;
   for (std::uint32_t i = 0; i < flows_.size(); ++i) stampings.add(transport_->of(i).header());
   if (stampings.all.empty()) return;  // nobody has the transport
-  headers_ = std::make_unique<Headers>(std::move(stampings), settings_.seed, parts_.size());
+  headers_ = std::make_unique<Headers>(std::move(stampings), settings_.seed, shares_.size());
   for (const Port& port : ports_) headers_->add(port.speed->gbps(), static_cast<double>(base_rtt_) / microsecond);
 }
 

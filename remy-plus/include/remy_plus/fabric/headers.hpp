@@ -15,12 +15,12 @@ namespace remy_plus::fabric {
 class Headers {
  public:
   // `stampings` has an entry per flow.
-  Headers(Stampings stampings, std::uint64_t seed, std::size_t parts);
+  Headers(Stampings stampings, std::uint64_t seed, std::size_t shares);
 
   // --- hosts
 
-  // The header of a data packet that is sent now by a host of a part: its number.
-  std::uint64_t depart(std::size_t part, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told);
+  // The header of a data packet that is sent now by a host of a share: its number.
+  std::uint64_t depart(std::size_t share, std::uint32_t flow, std::uint32_t packet, Time now, const Told& told);
   // Bytes of a data packet that is sent, whose `bytes` are those without the header.
   std::uint16_t with_bytes(const Packet& packet) const { return sum(packet.bytes, bytes(packet, 0)); }
   // The same of an ACK; its receiver decides whether it brings the header back.
@@ -29,7 +29,7 @@ class Headers {
   const Seen& read(const Packet& ack);
   Time sent_at(const Packet& packet) const { return pool_[packet.extra].sent_at; }
   std::int64_t& wanted(const Packet& packet) { return pool_[packet.extra].wanted; }
-  void give_back(std::size_t part, std::uint64_t number) { pool_.give_back(part, number); }
+  void give_back(std::size_t share, std::uint64_t number) { pool_.give_back(share, number); }
 
   // --- ports
 

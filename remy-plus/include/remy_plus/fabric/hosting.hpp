@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct alignas(64) Tally {
 
 // What the hosts of a part share.
 struct Hosting {
-  std::vector<Flow>& flows;
+  std::span<Flow> flows;
   std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
   Transport& transport;
   Tally& tally;
@@ -93,7 +94,7 @@ inline double fair_rate(const Packet& ack, std::uint32_t packets, Flow& flow) {
 // The flows that begin at a host, in the order of their starts.
 class Starts {
  public:
-  explicit Starts(const std::vector<Flow>& flows) : flows_(flows) {}
+  explicit Starts(std::span<const Flow> flows) : flows_(flows) {}
 
   void add(std::uint32_t flow) { numbers_.push_back(flow); }
 
@@ -111,7 +112,7 @@ class Starts {
   std::uint32_t take() { return numbers_[started_++]; }
 
  private:
-  const std::vector<Flow>& flows_;
+  std::span<const Flow> flows_;
   std::vector<std::uint32_t> numbers_;
   std::size_t started_ = 0;
 };
@@ -123,10 +124,10 @@ inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, co
   if (flow.telemetry == Telemetry::header) [[unlikely]] {
     Told told = hosting.transport.told(packet.flow);
     told.bytes_left = static_cast<double>(flow.size - flow.bytes_before(packet.number + 1));
-    return around.headers->depart(around.part, packet.flow, packet.number, now, told);
+    return around.headers->depart(around.share, packet.flow, packet.number, now, told);
   }
   if (flow.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
-  const std::uint64_t number = around.stacks.take(around.part);
+  const std::uint64_t number = around.stacks.take(around.share);
   Stack& stack = around.stacks[number];
   stack.count = stack.way = 0;
   stack.sent_at = now;

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "remy_plus/core/large_pages.hpp"
 #include "remy_plus/fabric/homa/host.hpp"
 #include "remy_plus/fabric/spraying/host.hpp"
 #include "remy_plus/fabric/switch/composite.hpp"
@@ -12,36 +13,38 @@
 
 namespace remy_plus::fabric {
 
-using AnyHosts =
-    std::variant<std::vector<Host<false>>, std::vector<Host<true>>, std::vector<SelectiveHost<false>>,
-                 std::vector<SelectiveHost<true>>, std::vector<HomaHost<false>>, std::vector<HomaHost<true>>>;
+template <class Node>
+using Nodes = std::vector<Node, LargePages<Node>>;
+
+using AnyHosts = std::variant<Nodes<Host<false>>, Nodes<Host<true>>, Nodes<SelectiveHost<false>>,
+                              Nodes<SelectiveHost<true>>, Nodes<HomaHost<false>>, Nodes<HomaHost<true>>>;
 
 inline AnyHosts hosts_for(Hosts hosts, bool several) {
   if (hosts == Hosts::homa) {
-    if (several) return std::vector<HomaHost<true>>();
-    return std::vector<HomaHost<false>>();
+    if (several) return Nodes<HomaHost<true>>();
+    return Nodes<HomaHost<false>>();
   }
   if (hosts == Hosts::selective) {
-    if (several) return std::vector<SelectiveHost<true>>();
-    return std::vector<SelectiveHost<false>>();
+    if (several) return Nodes<SelectiveHost<true>>();
+    return Nodes<SelectiveHost<false>>();
   }
-  if (several) return std::vector<Host<true>>();
-  return std::vector<Host<false>>();
+  if (several) return Nodes<Host<true>>();
+  return Nodes<Host<false>>();
 }
 
-using AnySwitches = std::variant<std::vector<Switch<false, false>>, std::vector<Switch<true, false>>,
-                                 std::vector<Switch<false, true>>, std::vector<Switch<true, true>>,
-                                 std::vector<Composite<false, false>>, std::vector<Composite<true, false>>,
-                                 std::vector<Composite<false, true>>, std::vector<Composite<true, true>>>;
+using AnySwitches =
+    std::variant<Nodes<Switch<false, false>>, Nodes<Switch<true, false>>, Nodes<Switch<false, true>>,
+                 Nodes<Switch<true, true>>, Nodes<Composite<false, false>>, Nodes<Composite<true, false>>,
+                 Nodes<Composite<false, true>>, Nodes<Composite<true, true>>>;
 
 template <template <bool, bool> class Kind>
 AnySwitches switches_of(bool headers, bool several) {
   if (headers) {
-    if (several) return std::vector<Kind<true, true>>();
-    return std::vector<Kind<true, false>>();
+    if (several) return Nodes<Kind<true, true>>();
+    return Nodes<Kind<true, false>>();
   }
-  if (several) return std::vector<Kind<false, true>>();
-  return std::vector<Kind<false, false>>();
+  if (several) return Nodes<Kind<false, true>>();
+  return Nodes<Kind<false, false>>();
 }
 
 // `own_queues`: ports have queues of their own, not a shared buffer.

@@ -12,9 +12,11 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "remy_plus/core/large_pages.hpp"
 #include "remy_plus/core/thread_pool.hpp"
 #include "remy_plus/fabric/events/failures.hpp"
 #include "remy_plus/fabric/events/recovery.hpp"
@@ -86,8 +88,8 @@ class Simulation {
   std::vector<FlowCounter>& flow_counters() { return flow_counters_; }
   const Samples& samples() const { return samples_; }
 
-  const std::vector<Flow>& flows() const { return flows_; }
-  const std::vector<Port>& ports() const { return ports_; }
+  std::span<const Flow> flows() const { return flows_; }
+  std::span<const Port> ports() const { return ports_; }
   const Transport& transport() const { return *transport_; }
   Transport& transport() { return *transport_; }
   const Failures* failures() const { return failures_.get(); }  // null: nothing happens to links
@@ -262,10 +264,10 @@ class Simulation {
   Settings settings_;
   Time base_rtt_ = 0, lookahead_ = never, now_ = 0;
   std::vector<std::unique_ptr<Speed>> speeds_;
-  std::vector<Port> ports_;
-  std::vector<Wire> wires_;  // (ports,)
-  std::vector<Flow> flows_;
-  std::vector<Ways> ways_;
+  std::vector<Port, LargePages<Port>> ports_;
+  std::vector<Wire, LargePages<Wire>> wires_;  // (ports,)
+  std::vector<Flow, LargePages<Flow>> flows_;
+  std::vector<Ways, LargePages<Ways>> ways_;
   std::vector<std::uint16_t> first_ports_;
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
@@ -289,7 +291,6 @@ class Simulation {
   std::vector<std::uint32_t> part_of_;  // (nodes,)
   std::unique_ptr<ThreadPool> pool_;    // null: one thread
   std::vector<Share> shares_;           // (threads,)
-  std::vector<std::uint32_t> share_;    // of each part
   Threads threads_;
   Round last_;                                // of all parts
   std::uint64_t round_ = 0;                   // that threads share

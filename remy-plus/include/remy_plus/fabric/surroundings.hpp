@@ -1,7 +1,7 @@
 // What the nodes of a part of a fabric share.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/headers.hpp"
@@ -14,13 +14,13 @@ namespace remy_plus::fabric {
 struct Surroundings {
   const Settings& settings;
   Stacks& stacks;
-  const std::vector<Flow>& flows;
-  bool stamps;       // packets carry stacks
-  bool mixed;        // some packets do, or some have a header, and some do not
-  Headers* headers;  // packets carry these; null: none
-  Reports* reports;  // of ACKs, Packet::number says which; null: ACKs have none
-  int hosts;         // nodes before this one
-  std::size_t part;  // that they belong to
+  std::span<const Flow> flows;
+  bool stamps;                 // packets carry stacks
+  bool mixed;                  // some packets do, or some have a header, and some do not
+  Headers* headers;            // packets carry these; null: none
+  Reports* reports;            // of ACKs, Packet::number says which; null: ACKs have none
+  int hosts;                   // nodes before this one
+  const std::uint32_t& share;  // that they belong to, now
 
   // Whether a packet with telemetry has this kind of it.
   bool stacked(const Packet& packet) const { return stamps && (!mixed || has(packet, Telemetry::stack)); }
@@ -30,11 +30,11 @@ struct Surroundings {
   // A packet is no more.
   void discard(const Packet& packet) const {
     if (reports && packet.kind == Kind::ack) [[unlikely]]
-      reports->give_back(part, packet.number);
+      reports->give_back(share, packet.number);
     if (packet.flags & bare) return;
-    if (stacked(packet)) stacks.give_back(part, packet.extra);
+    if (stacked(packet)) stacks.give_back(share, packet.extra);
     if (headed(packet)) [[unlikely]]
-      headers->give_back(part, packet.extra);
+      headers->give_back(share, packet.extra);
   }
 };
 

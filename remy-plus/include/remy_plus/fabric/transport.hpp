@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -130,7 +131,7 @@ class Transport {
   virtual const Transport& of(std::uint32_t) const { return *this; }
   virtual std::vector<const Transport*> parts() const { return {this}; }
   // All flows of the run, before it begins: what they are, and at which rate their hosts' links carry them.
-  virtual void plan(const std::vector<Flow>&, const Settings&) {}
+  virtual void plan(std::span<const Flow>, const Settings&) {}
   // Of selective hosts: since a packet was sent, until it is sent again; 0: as the settings say.
   virtual Time timeout(const Flow&) const { return 0; }
   // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "remy_plus/core/large_pages.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
@@ -49,7 +50,7 @@ class QueueTimes {
     return doublings * parts + (bytes >> doublings);
   }
 
-  std::vector<Time> times_;
+  std::vector<Time, LargePages<Time>> times_;
 };
 
 }  // namespace remy_plus::fabric

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "remy_plus/fabric/flow.hpp"
@@ -26,9 +27,9 @@ class Recovery {
 
   Time next() const { return next_; }
   // At next(), up to which everything has happened.
-  void look(const std::vector<Flow>& flows, Time now);
+  void look(std::span<const Flow> flows, Time now);
   // The run is over.
-  void end(const std::vector<Flow>& flows);
+  void end(std::span<const Flow> flows);
 
   // After the event's begin; never: not by the end of the run; below 0: it did not begin.
   Time took(std::size_t event) const { return events_[event].took; }
@@ -50,8 +51,8 @@ class Recovery {
     Time most_at = 0, looked = 0;
   };
 
-  void begin(Event& event, const std::vector<Flow>& flows, Time now);
-  void follow(Event& event, const std::vector<Flow>& flows, Time now);
+  void begin(Event& event, std::span<const Flow> flows, Time now);
+  void follow(Event& event, std::span<const Flow> flows, Time now);
   // All of its flows have ended, the last one then.
   static void settle(Event& event, Time last_end);
   // Whether an event begins from a moment to before another.

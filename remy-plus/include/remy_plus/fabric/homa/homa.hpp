@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "remy_plus/fabric/homa/messages.hpp"
@@ -45,7 +46,7 @@ class Homa : public Transport {
   void start(std::uint32_t, Flow&) override {}
   void on_ack(std::uint32_t, Flow&, const Ack&) override {}
 
-  void plan(const std::vector<Flow>& flows, const Settings& settings) override {
+  void plan(std::span<const Flow> flows, const Settings& settings) override {
     full_frame_ = settings.payload + settings.overhead;
     rtt_ = frame_.base_rtt;
     for (const Flow& flow : flows) rtt_ = std::max(rtt_, flow.base_rtt);
@@ -89,7 +90,7 @@ class Homa : public Transport {
   std::uint64_t unscheduled_bytes(const Flow& flow) const { return flow.bytes_before(unscheduled(flow)); }
 
   // Classes in proportion to bytes, at least one of each kind (section 3.4).
-  void share_levels(const std::vector<Flow>& flows, int levels) {
+  void share_levels(std::span<const Flow> flows, int levels) {
     levels_ = levels;
     unscheduled_levels_ = std::min(parameters_.unscheduled_levels, levels);
     if (unscheduled_levels_ == 0) {
@@ -106,7 +107,7 @@ class Homa : public Transport {
   }
 
   // Sizes up to which messages have the first unscheduled class, the second …, with as many bytes each.
-  void cut_sizes(const std::vector<Flow>& flows) {
+  void cut_sizes(std::span<const Flow> flows) {
     std::vector<std::uint32_t> order(flows.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return flows[a].size < flows[b].size; });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -19,7 +20,7 @@ class HomaHost {
  public:
   static constexpr bool is_host = true;
 
-  HomaHost(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+  HomaHost(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
       : first_(first),
         around_(around),
         hosting_(hosting),

@@ -5,32 +5,32 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "remy_plus/core/large_pages.hpp"
 #include "remy_plus/fabric/parts/fetching.hpp"
 
 namespace remy_plus::fabric {
 
-// Parts of a run take and give back at the same time: each has a stock of numbers of its own, and exchanges a batch of
-// them with the others where it has too few or too many. What a number names stays where it is.
+// Threads of a run take and give back at the same time: each has a stock of numbers of its own, and exchanges a batch
+// of them with the others where it has too few or too many. What a number names stays where it is.
 template <class T>
 class Pool {
  public:
-  void divide(std::size_t parts) { stocks_.resize(parts); }
+  void divide(std::size_t threads) { stocks_.resize(threads); }
 
   // What it holds is what was there before.
-  std::uint64_t take(std::size_t part) {
-    std::vector<std::uint64_t>& own = stocks_[part].numbers;
+  std::uint64_t take(std::size_t thread) {
+    std::vector<std::uint64_t>& own = stocks_[thread].numbers;
     if (own.empty()) [[unlikely]]
       fetch(own);
     const std::uint64_t number = own.back();
     own.pop_back();
     return number;
   }
-  void give_back(std::size_t part, std::uint64_t number) {
-    std::vector<std::uint64_t>& own = stocks_[part].numbers;
+  void give_back(std::size_t thread, std::uint64_t number) {
+    std::vector<std::uint64_t>& own = stocks_[thread].numbers;
     own.push_back(number);
     if (own.size() == 2 * batch) [[unlikely]]
       leave(own);
@@ -65,8 +65,7 @@ class Pool {
       left_.resize(left_.size() - batch);
       return;
     }
-    if (std::has_single_bit(new_))
-      blocks_[static_cast<std::size_t>(std::bit_width(new_) - 1)] = std::make_unique<Entry[]>(new_);
+    if (std::has_single_bit(new_)) blocks_[static_cast<std::size_t>(std::bit_width(new_) - 1)] = Block(new_);
     for (std::uint64_t i = batch; i-- > 0;) own.push_back(new_ + i);
     new_ += batch;
   }
@@ -77,7 +76,9 @@ class Pool {
     own.resize(own.size() - batch);
   }
 
-  std::array<std::unique_ptr<Entry[]>, 64> blocks_;  // of the numbers from 2^i to before 2^(i + 1)
+  using Block = std::vector<Entry, LargePages<Entry>>;
+
+  std::array<Block, 64> blocks_;  // of the numbers from 2^i to before 2^(i + 1)
   std::vector<Stock> stocks_ = std::vector<Stock>(1);
   std::mutex mutex_;  // of what follows
   std::vector<std::uint64_t> left_;

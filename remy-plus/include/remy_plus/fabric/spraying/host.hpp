@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ class SelectiveHost {
  public:
   static constexpr bool is_host = true;
 
-  SelectiveHost(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+  SelectiveHost(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
       : first_(first), around_(around), hosting_(hosting), starts_(hosting.flows) {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
@@ -262,7 +263,7 @@ class SelectiveHost {
     Packet ack = answer(data, Kind::ack, flow.ack_bytes);
     if (const Time within = hosting_.transport.of(data.flow).marks_within(); within > 0 && data.marked) [[unlikely]]
       ack.marked = RoundedCount::code(marked_->add(data.flow, data.time, within));
-    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.part));
+    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.share));
     Report& report = (*around_.reports)[ack.number];
     report.expected = flow.expected;
     report.packet = data.number;
@@ -300,7 +301,7 @@ class SelectiveHost {
     Packet bare_packet = packet;
     bare_packet.flags |= bare;
     Packet ack = answer(bare_packet, Kind::ack, around_.settings.ack_bytes);
-    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.part));
+    ack.number = static_cast<std::uint32_t>(around_.reports->take(around_.share));
     (*around_.reports)[ack.number] = {
         flow.expected,     answers, packet.number, own.arrivals.out_of_order(), own.arrivals.map(packet.number),
         own.bytes_arrived, request};

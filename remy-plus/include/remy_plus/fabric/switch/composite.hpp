@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "remy_plus/fabric/counters/flow_counter.hpp"
@@ -25,7 +26,7 @@ class Composite {
  public:
   static constexpr bool is_host = false;
 
-  Composite(std::vector<Port>& ports, int first, int last, const Surroundings& around)
+  Composite(std::span<Port> ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), around_(around), lines_(static_cast<std::size_t>(last - first)) {}
 
   // A packet has arrived by `in` and goes on by `out`.
@@ -226,7 +227,7 @@ class Composite {
     packet.marked |= marked;
   }
 
-  std::vector<Port>& ports_;
+  std::span<Port> ports_;
   int first_;
   Surroundings around_;
   std::vector<Line> lines_;

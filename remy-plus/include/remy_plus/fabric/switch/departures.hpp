@@ -9,6 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "remy_plus/fabric/surroundings.hpp"
@@ -24,8 +27,13 @@ class alignas(64) Departures {
  public:
   static constexpr bool is_host = false;
 
-  Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
-      : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings, last - first) {}
+  Departures(std::span<Port> ports, int first, int last, const Surroundings& around)
+      : ports_(ports),
+        first_(first),
+        last_(last),
+        around_(around),
+        buffer_(around.settings, last - first),
+        group_(std::bit_width(static_cast<unsigned>(last - first - 1) / 64)) {}
 
   // The link of a port has failed: what waits for it is lost, and neither end waits for the other. Returns how many
   // data packets are lost. All that was due before `now` has left.
@@ -52,12 +60,10 @@ class alignas(64) Departures {
   Time finish(Time end) {
     if (pausing_ > 0) catch_up(end - 1);
     Time next = never;
-    for (int i = first_; i < last_; ++i) {
-      Port& each = port(i);
-      if (Own::idle(each)) continue;
+    each_waiting([&](Port& each) {
       depart_until(each, end - 1);
       next = std::min(next, next_start(each));
-    }
+    });
     return next;
   }
 
@@ -88,11 +94,12 @@ class alignas(64) Departures {
     for (;;) {
       Port* earliest = nullptr;
       Time start = never;
-      for (int i = first_; i < last_; ++i)
-        if (const Time each = next_start(port(i)); each < start) {
-          start = each;
-          earliest = &port(i);
+      each_waiting([&](Port& each) {
+        if (const Time own = next_start(each); own < start) {
+          start = own;
+          earliest = &each;
         }
+      });
       if (start > now) return;
       depart_until(*earliest, start);
     }
@@ -173,13 +180,37 @@ class alignas(64) Departures {
     frame.priority = priority;
     frame.bytes = static_cast<std::uint16_t>(settings().pfc_bytes);
     from.frames.push(frame);
+    note_waiting(from);
   }
 
-  std::vector<Port>& ports_;
+  // --- ports where something waits: they are few of a large switch's
+
+  void note_waiting(const Port& at) {
+    waiting_ |= std::uint64_t{1} << ((index(at) - static_cast<std::size_t>(first_)) >> group_);
+  }
+
+  // In their order.
+  template <class Look>
+  void each_waiting(const Look& look) {
+    for (std::uint64_t bits = waiting_; bits != 0; bits &= bits - 1) {
+      const int begin = first_ + (std::countr_zero(bits) << group_), end = std::min(begin + (1 << group_), last_);
+      bool all_idle = true;
+      for (int i = begin; i < end; ++i) {
+        if (Own::idle(port(i))) continue;
+        all_idle = false;
+        look(port(i));
+      }
+      if (all_idle) waiting_ &= ~(bits & -bits);
+    }
+  }
+
+  std::span<Port> ports_;
   int first_, last_;
   Surroundings around_;
   Buffer buffer_;
-  int pausing_ = 0;  // classes of ingress ports whose peers are paused
+  int pausing_ = 0;            // classes of ingress ports whose peers are paused
+  int group_;                  // the logarithm of how many ports have a bit together
+  std::uint64_t waiting_ = 0;  // bits of the ports that may not be idle
 };
 
 }  // namespace remy_plus::fabric

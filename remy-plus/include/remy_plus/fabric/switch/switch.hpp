@@ -44,7 +44,8 @@ class Switch : public Departures<headers, several> {
   using Base = Departures<headers, several>;
   using Own = Lanes<several>;
   using Base::around_, Base::buffer_, Base::first_, Base::pausing_;
-  using Base::catch_up, Base::depart_until, Base::index, Base::mark, Base::port, Base::send, Base::settings, Base::tell;
+  using Base::catch_up, Base::depart_until, Base::index, Base::mark, Base::note_waiting, Base::port, Base::send,
+      Base::settings, Base::tell;
 
   // --- arrivals
 
@@ -54,10 +55,9 @@ class Switch : public Departures<headers, several> {
     if (to.fair_rate) offer(*to.fair_rate, packet, to);
     if (!settings().mark_at_dequeue && packet.kind == Kind::data) mark(packet, to, lane, packet.time);
     if constexpr (headers) around_.headers->join(packet, to, index(to));
-    if (goes_at_once(to, packet.time) && !lane.paused)
-      send(packet, to, lane, packet.time);
-    else
-      Own::push(to, lane, packet);
+    if (goes_at_once(to, packet.time) && !lane.paused) return send(packet, to, lane, packet.time);
+    Own::push(to, lane, packet);
+    note_waiting(to);
   }
 
   // A link that was free a moment before stands still, but for classes that are paused.

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "remy_plus/core/large_pages.hpp"
 #include "remy_plus/fabric/transport.hpp"
 #include "remy_plus/fabric/transport/stamps.hpp"
 
@@ -90,7 +91,7 @@ class ByStacks : public Transport {
     state.average = (state.average * (base_ns() - ns) + fullest * ns) / base_ns();
   }
 
-  std::vector<State> states_;
+  std::vector<State, LargePages<State>> states_;
 };
 
 class Hpcc : public ByStacks {

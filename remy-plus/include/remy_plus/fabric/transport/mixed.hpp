@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ class Mixed final : public Transport {
   bool divide(const std::vector<std::uint32_t>& part) override {
     return std::ranges::all_of(two_, [&](const auto& each) { return each->divide(part); });
   }
-  void plan(const std::vector<Flow>& flows, const Settings& settings) override {
+  void plan(std::span<const Flow> flows, const Settings& settings) override {
     for (const Flow& flow : flows) own_.push_back(adopts_.at(flow.src));
     for (const auto& each : two_) each->plan(flows, settings);
   }

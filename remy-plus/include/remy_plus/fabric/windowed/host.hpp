@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "remy_plus/fabric/windowed/marked_flows.hpp"
@@ -17,7 +18,7 @@ class alignas(64) Host {
  public:
   static constexpr bool is_host = true;
 
-  Host(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+  Host(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
       : first_(first), around_(around), hosting_(hosting), starts_(hosting.flows) {
     for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
   }
