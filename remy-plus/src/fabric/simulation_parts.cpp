@@ -24,6 +24,14 @@ std::uint32_t place(double at, double all, std::size_t count) {
                  : 0;
 }
 
+// Of a data packet the lines that switches will write, of an ACK all that its sender will read.
+void fetch_stack(const Stacks& stacks, const Packet& packet) {
+  const StackHeader header = stack_of(packet);
+  const Stack& stack = stacks[header.number];
+  fetch_to_write(goes_back(packet) ? &stack.stamps.front() : &stack.stamps[header.count]);
+  fetch_to_write(&stack.stamps.back());
+}
+
 }  // namespace
 
 Simulation::Loads Simulation::loads() const {
@@ -177,7 +185,7 @@ void Simulation::take_in(std::size_t thread, std::size_t lane) {
   for (Share& from : shares_)
     from.to[thread].empty(lane, [this](const Packet& packet) {
       if (!is_pfc(packet) && !(packet.flags & bare) && parts_.front()->around->stacked(packet))
-        stacks_.fetch_soon(packet.extra);
+        fetch_stack(stacks_, packet);
       wires_[packet.in_port].put(packet);
     });
 }

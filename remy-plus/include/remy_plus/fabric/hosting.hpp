@@ -127,11 +127,9 @@ inline std::uint64_t telemetry_of(const Packet& packet, Flow& flow, Time now, co
     return around.headers->depart(around.share, packet.flow, packet.number, now, told);
   }
   if (flow.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
-  const std::uint64_t number = around.stacks.take(around.share);
-  Stack& stack = around.stacks[number];
-  stack.count = stack.way = 0;
-  stack.sent_at = now;
-  return number;
+  const StackHeader header{static_cast<std::uint32_t>(around.stacks.take(around.share))};
+  around.stacks[header.number].sent_at = now;
+  return std::bit_cast<std::uint64_t>(header);
 }
 
 }  // namespace remy_plus::fabric

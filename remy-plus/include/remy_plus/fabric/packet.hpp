@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "remy_plus/fabric/parts/pool.hpp"
@@ -32,7 +33,7 @@ inline constexpr std::uint8_t at_last_hop = 4;  // trimmed by the switch of its 
 
 struct Packet {
   Time time = 0;            // when it has arrived, the last bit included, at the node that it is on its way to
-  std::uint64_t extra = 0;  // which telemetry stack or header is its own, or when it was sent
+  std::uint64_t extra = 0;  // a StackHeader or a FairHeader, which header is its own, or when it was sent
   std::uint32_t flow = 0;
   std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
   std::uint16_t bytes = 0;    // on the wire
@@ -70,7 +71,7 @@ struct Stamp {
 
 struct Stack {
   Time sent_at = 0;
-  std::uint32_t count = 0;
+  std::uint32_t count = 0;                // of stamps, once a host reads it
   std::uint32_t way = 0;                  // a hash of the ports that wrote
   std::array<Stamp, most_stamps> stamps;  // three are in one line of the cache with what is above
   std::int64_t wanted = 0;                // credit, as Asking has it
@@ -80,5 +81,15 @@ struct Stack {
 };
 
 using Stacks = Pool<Stack>;
+
+// What a packet with a stack carries itself: so a switch writes into one line of the stack and reads none.
+struct StackHeader {
+  std::uint32_t number;        // of the stack
+  std::uint32_t way : 28 = 0;  // as the stack has them once it is read
+  std::uint32_t count : 4 = 0;
+};
+static_assert(sizeof(StackHeader) == sizeof(Packet::extra) && most_stamps < 16);
+
+inline StackHeader stack_of(const Packet& packet) { return std::bit_cast<StackHeader>(packet.extra); }
 
 }  // namespace remy_plus::fabric

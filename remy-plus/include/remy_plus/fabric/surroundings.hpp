@@ -27,12 +27,21 @@ struct Surroundings {
   bool headed(const Packet& packet) const { return headers && (!mixed || has(packet, Telemetry::header)); }
   bool has(const Packet& packet, Telemetry what) const { return flows[packet.flow].telemetry == what; }
 
+  // Of a packet that has come to a host.
+  Stack& read_stack(const Packet& packet) const {
+    const StackHeader header = stack_of(packet);
+    Stack& stack = stacks[header.number];
+    stack.count = header.count;
+    stack.way = header.way;
+    return stack;
+  }
+
   // A packet is no more.
   void discard(const Packet& packet) const {
     if (reports && packet.kind == Kind::ack) [[unlikely]]
       reports->give_back(share, packet.number);
     if (packet.flags & bare) return;
-    if (stacked(packet)) stacks.give_back(share, packet.extra);
+    if (stacked(packet)) stacks.give_back(share, stack_of(packet).number);
     if (headed(packet)) [[unlikely]]
       headers->give_back(share, packet.extra);
   }

@@ -330,7 +330,8 @@ class SelectiveHost {
     const Telemetry telemetry = hosting_.flows[packet.flow].telemetry;
     if (telemetry <= Telemetry::sent_time) return Asking::wanted(packet.extra, granting.granted);
     if (packet.kind == Kind::trimmed) return granting.wanted;
-    return telemetry == Telemetry::stack ? around_.stacks[packet.extra].wanted : around_.headers->wanted(packet);
+    return telemetry == Telemetry::stack ? around_.stacks[stack_of(packet).number].wanted
+                                         : around_.headers->wanted(packet);
   }
 
   void grant(Nic& nic, Time now) {
@@ -424,7 +425,7 @@ class SelectiveHost {
   void tell(const Packet& packet, const Report& report, Flow& flow, const Sprayed& own) {
     const std::uint64_t arrived = own.payload_acked(flow, flow.data_overhead);
     Ack ack{packet.time, arrived, flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr, nullptr};
-    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.read_stack(packet);
     if (flow.telemetry == Telemetry::fair_rate) {
       ack.fair_gbps = fair_rate(packet, report.packet + 1, flow);
     } else if (flow.telemetry == Telemetry::header) [[unlikely]] {

@@ -224,7 +224,7 @@ class SprayNic : public LinkEnd<several> {
   // The target goes with the telemetry.
   void ask(Packet& packet, Telemetry telemetry, std::int64_t wanted, Time now) const {
     if (telemetry == Telemetry::stack)
-      around_.stacks[packet.extra].wanted = wanted;
+      around_.stacks[stack_of(packet).number].wanted = wanted;
     else if (telemetry == Telemetry::header)
       around_.headers->wanted(packet) = wanted;
     else

@@ -213,7 +213,7 @@ class Composite {
   void write(Packet& packet, Port& from, Time now) {
     if (packet.kind == Kind::data) {
       if (settings().mark_at_dequeue) mark(packet, from, now);
-      if (from.stamps && around_.stacked(packet)) stamp(around_.stacks[packet.extra], from, now, settings());
+      if (from.stamps && around_.stacked(packet)) stamp(packet, around_.stacks, from, now, settings());
     }
     if constexpr (headers) around_.headers->leave(packet, now, from, index(from));
   }

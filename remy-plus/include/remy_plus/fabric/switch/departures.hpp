@@ -114,7 +114,7 @@ class alignas(64) Departures {
     release(packet, start);
     if (packet.kind == Kind::data) {
       if (settings().mark_at_dequeue) mark(packet, from, lane, start);
-      if (from.stamps && around_.stacked(packet)) stamp(around_.stacks[packet.extra], from, start, settings());
+      if (from.stamps && around_.stacked(packet)) stamp(packet, around_.stacks, from, start, settings());
       ++from.counts.data_packets;
       from.counts.data_bytes += packet.bytes;
       from.counts.marked_packets += packet.marked;

@@ -22,15 +22,18 @@ inline bool marks(Port& at, const Packet& packet, std::int64_t queued, Time now)
 }
 
 // What waits at the port, of all classes, and what it has sent.
-inline void stamp(Stack& stack, const Port& from, Time start, const Settings& settings) {
-  if (stack.count >= most_stamps) return;
-  stack.way = 31 * stack.way + from.peer_port;
+inline void stamp(Packet& packet, Stacks& stacks, const Port& from, Time start, const Settings& settings) {
+  StackHeader header = stack_of(packet);
+  if (header.count >= most_stamps) return;
   const auto counted = static_cast<double>(settings.arrival_bytes ? from.arrived : from.sent);
-  stack.stamps[stack.count++] = {
+  stacks[header.number].stamps[header.count] = {
       static_cast<std::uint32_t>(start / nanosecond),
       static_cast<std::uint32_t>(static_cast<std::uint64_t>(counted / settings.bytes_quantum)),
       static_cast<std::uint32_t>(static_cast<double>(from.queued) / settings.queue_quantum),
       static_cast<float>(from.speed->gbps())};
+  header.way = 31 * header.way + from.peer_port;
+  ++header.count;
+  packet.extra = std::bit_cast<std::uint64_t>(header);
 }
 
 // Data packets go on with the least rate of the ports on their way.

@@ -174,7 +174,7 @@ class alignas(64) Host {
   void tell(const Packet& packet, Flow& flow) {
     Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr,
             nullptr};
-    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    if (flow.telemetry == Telemetry::stack) ack.stack = &around_.read_stack(packet);
     if (flow.telemetry == Telemetry::fair_rate) {
       ack.fair_gbps = fair_rate(packet, packet.number, flow);
     } else if (flow.telemetry == Telemetry::header) [[unlikely]] {
