@@ -68,12 +68,39 @@ nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double du
   return out;
 }
 
+nb::tuple look_ups(nb::handle policy, const std::vector<Network>& networks, std::uint64_t seed, double duration,
+                   const nb::dict& options, const std::vector<std::string>& axes, std::size_t every) {
+  const Model model = model_from(options);
+  const auto* table = std::get_if<RuleTable>(&policy_of(policy));
+  if (!table) throw std::invalid_argument("only rule tables have look-ups");
+  if (every == 0) throw std::invalid_argument("every must be > 0");
+  std::vector<Signal> signals;
+  for (const std::string& axis : axes) {
+    signals.push_back(signal_by_name(axis, table->own.get()));
+    if (!(table->wanted & bit(signals.back()))) throw std::invalid_argument("the table does not look at " + axis);
+  }
+  const auto header = header_of(policy);
+  LookUps kept;
+  Workspace space;
+  for (const Network& network : networks) {
+    LookUpObserver observer(*table, signals, every, kept);
+    run_simulation(network, model, *table, seed, duration, space, observer, header.get());
+  }
+  const std::size_t rows = kept.rules.size();
+  return nb::make_tuple(to_numpy(std::move(kept.rules)), to_numpy(std::move(kept.values), {rows, axes.size()}));
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& m) {
   m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "model"_a, "script"_a,
         "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. "
         "Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.");
+  m.def(
+      "look_ups", &look_ups, "policy"_a, "networks"_a, "seed"_a, nb::kw_only(), "duration"_a, "model"_a, "axes"_a,
+      "every"_a,
+      "One trial of a rule table on each network: (n,) rules, and (n, axes) what they saw in single precision, of one "
+      "in `every` look-ups at feedback of current flows.");
 }
 
 }  // namespace remy_plus::bindings

@@ -188,6 +188,11 @@ def trace(policy: object, network: Network, seed: int, *, duration: float, model
     One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.
     """
 
+def look_ups(policy: object, networks: Sequence[Network], seed: int, *, duration: float, model: dict, axes: Sequence[str], every: int) -> tuple:
+    """
+    One trial of a rule table on each network: (n,) rules, and (n, axes) what they saw in single precision, of one in `every` look-ups at feedback of current flows.
+    """
+
 def steering_defaults(kind: str) -> dict:
     """
     Numbers of window, rate, table or law steering; see lcca.remy_plus.policies.agents.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.utilities import utility
+from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
 from lcca.trainers.rplus import trials
@@ -36,6 +38,26 @@ def test_cuts_and_use_are_those_of_the_engine(space: NetworkSpace, monkeypatch: 
     rows = engine.run([compile_policy(table)], NetworkList(networks), np.zeros(12), index, seeds, keep_rule_hits=True)
     hits = np.asarray(rows["trial_rule_hits"]).sum(axis=0)
     np.testing.assert_allclose(found.use, hits / hits.sum(), atol=0.05)  # which count flows' starts too
+
+
+def test_look_ups_are_rows_of_a_trace(space: NetworkSpace) -> None:
+    table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0, np.nan, np.nan])).with_action(0, 2, 0.9, 1)
+    engine, networks, policy = Engine(space.duration, jobs=1), space.draw(6, 4), compile_policy(table)
+    found = NetworkSample(Effort(), engine, NetworkList(networks), 3, utility("default")).look_ups(policy, table)
+    options: dict[str, Any] = {"duration": engine.duration, "model": engine.model.parts()}
+    traces = [_core.trace(policy, compile_network(each), 3, script=[], **options) for each in networks]
+    kept = [np.flatnonzero(rows["current"])[:: trials.EVERY] for rows in traces]
+    rules = [rows["rule"][at] for rows, at in zip(traces, kept, strict=True)]
+    np.testing.assert_array_equal(found.rule, np.concatenate(rules))
+    for axis, name in enumerate(SIGNALS):
+        values = np.concatenate([rows[name][at] for rows, at in zip(traces, kept, strict=True)])
+        np.testing.assert_array_equal(found.values[:, axis], values.astype(np.float32))
+
+
+def test_look_ups_are_of_signals_that_the_table_looks_at() -> None:
+    options: dict[str, Any] = {"duration": 100.0, "model": Engine().model.parts(), "every": 1}
+    with pytest.raises(ValueError, match="does not look at link"):
+        _core.look_ups(compile_policy(one_rule(SIGNALS)), [], 0, axes=["link"], **options)
 
 
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=40))

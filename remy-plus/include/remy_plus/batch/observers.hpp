@@ -104,6 +104,30 @@ class CensusObserver : public NoObserver {
   std::vector<std::uint64_t>& counts_;
 };
 
+// What a table's rules saw: a rule per look-up, and a number per look-up and axis.
+struct LookUps {
+  std::vector<std::int64_t> rules;
+  std::vector<float> values;
+};
+
+// Keeps one in `every` look-ups of a trial at feedback of current flows, the first one too. The table reads all axes.
+class LookUpObserver : public NoObserver {
+ public:
+  LookUpObserver(const RuleTable& table, const std::vector<Signal>& axes, std::size_t every, LookUps& kept)
+      : table_(table), axes_(axes), every_(every), kept_(kept) {}
+  void lookup(const Memory& memory, bool current) {
+    if (!current || met_++ % every_ != 0) return;
+    kept_.rules.push_back(table_.rule(memory));
+    for (const Signal axis : axes_) kept_.values.push_back(static_cast<float>(memory.signals()[axis]));
+  }
+
+ private:
+  const RuleTable& table_;
+  const std::vector<Signal>& axes_;
+  std::size_t every_, met_ = 0;
+  LookUps& kept_;
+};
+
 // One row per feedback: the golden traces and `lcca` debugging read these.
 struct TraceRow {
   double now, sent, window, gap;

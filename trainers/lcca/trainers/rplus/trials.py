@@ -298,14 +298,16 @@ class NetworkSample(Sample):
     def look_ups(self, policy: _core.Policy, table: RuleTable) -> Lookups:
         """See `Sample`."""
         self.effort.take(len(self))
-        rules, values = [], []
-        duration, model = self.engine.duration, self.engine.model.parts()
-        for network in self.networks.networks:
-            rows = _core.trace(policy, compile_network(network), self.seed, script=[], duration=duration, model=model)
-            kept = np.flatnonzero(rows["current"])[::EVERY]
-            rules.append(rows["rule"][kept])
-            values.append(np.stack([rows[name][kept] for name in table.signals], axis=1).astype(np.float32))
-        return Lookups(table, np.concatenate(rules), np.concatenate(values))
+        rules, values = _core.look_ups(
+            policy,
+            self.networks.compiled(compile_network),
+            self.seed,
+            duration=self.engine.duration,
+            model=self.engine.model.parts(),
+            axes=list(table.signals),
+            every=EVERY,
+        )
+        return Lookups(table, rules, values)
 
     def cuts(self, policy: _core.Policy, rule: int, signals: Sequence[str]) -> Floats:
         """See `Sample`; takes up to three runs (`Engine.cuts`)."""
