@@ -71,10 +71,11 @@ struct Stamp {
 
 struct Stack {
   Time sent_at = 0;
-  std::uint32_t count = 0;                // of stamps, once a host reads it
-  std::uint32_t way = 0;                  // a hash of the ports that wrote
-  std::array<Stamp, most_stamps> stamps;  // three are in one line of the cache with what is above
-  std::int64_t wanted = 0;                // credit, as Asking has it
+  std::int64_t wanted = 0;  // credit, as Asking has it
+  std::uint32_t count = 0;  // of stamps, once a host reads it
+  std::uint32_t way = 0;    // a hash of the ports that wrote
+  // Two are in the line of the cache that the sender writes: the others are of switches that another thread may have.
+  alignas(32) std::array<Stamp, most_stamps> stamps;
 
   // Whether the same ports wrote: ways of different lengths may have the same hash.
   bool along(const Stack& other) const { return way == other.way && count == other.count; }
