@@ -54,10 +54,14 @@ class LargeMemory : public std::pmr::memory_resource {
 
 }  // namespace
 
-// Never destroyed: threads that end late may still give back.
+// Never destroyed: threads that end late may still give back. Sanitizers are to see every block.
 std::pmr::memory_resource& large_pages() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return *std::pmr::new_delete_resource();
+#else
   static auto* const memory = new LargeMemory;
   return *memory;
+#endif
 }
 
 }  // namespace remy_plus

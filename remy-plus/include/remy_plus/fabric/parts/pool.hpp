@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "remy_plus/core/large_pages.hpp"
-#include "remy_plus/fabric/parts/fetching.hpp"
 
 namespace remy_plus::fabric {
 
@@ -39,11 +38,6 @@ class Pool {
   T& operator[](std::uint64_t number) {
     const int block = std::bit_width(number) - 1;
     return blocks_[static_cast<std::size_t>(block)][number ^ std::uint64_t{1} << block].value;
-  }
-  // It will be used by this thread.
-  void fetch_soon(std::uint64_t number) const {
-    const char* at = reinterpret_cast<const char*>(&(*this)[number]);
-    for (std::size_t line = 0; line < sizeof(T); line += 64) fetch_to_write(at + line);
   }
   const T& operator[](std::uint64_t number) const { return const_cast<Pool&>(*this)[number]; }
 
