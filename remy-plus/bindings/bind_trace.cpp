@@ -31,10 +31,14 @@ std::vector<TraceRow> traced(const Network& network, const Model& model, const P
   return observer.rows;
 }
 
+void require_duration(double us) {
+  if (!(us > 0) || us == never) throw std::invalid_argument("duration must be > 0 µs and finite");
+}
+
 nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double duration, const nb::dict& options,
                const std::vector<std::vector<double>>& script) {
   const Model model = model_from(options);
-  if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
+  require_duration(duration);
   const auto measured = static_cast<std::size_t>(network.senders);
   if (!script.empty() && script.size() != measured && script.size() != network.all_senders())
     throw std::invalid_argument("a script needs one list of switch times per sender");
@@ -71,6 +75,7 @@ nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double du
 nb::tuple look_ups(nb::handle policy, const std::vector<Network>& networks, std::uint64_t seed, double duration,
                    const nb::dict& options, const std::vector<std::string>& axes, std::size_t every) {
   const Model model = model_from(options);
+  require_duration(duration);
   const auto* table = std::get_if<RuleTable>(&policy_of(policy));
   if (!table) throw std::invalid_argument("only rule tables have look-ups");
   if (every == 0) throw std::invalid_argument("every must be > 0");
@@ -85,6 +90,7 @@ nb::tuple look_ups(nb::handle policy, const std::vector<Network>& networks, std:
   for (const Network& network : networks) {
     LookUpObserver observer(*table, signals, every, kept);
     run_simulation(network, model, *table, seed, duration, space, observer, header.get());
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
   const std::size_t rows = kept.rules.size();
   return nb::make_tuple(to_numpy(std::move(kept.rules)), to_numpy(std::move(kept.values), {rows, axes.size()}));

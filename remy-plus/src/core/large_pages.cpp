@@ -1,7 +1,11 @@
 #include "remy_plus/core/large_pages.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -13,43 +17,53 @@ namespace {
 
 constexpr std::size_t page = std::size_t{1} << 21;
 
-// Whole pages.
-class Pages : public std::pmr::memory_resource {
-  static std::size_t whole(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+// Blocks of at most half a page are cut from pages: a power of two each, kept for later ones of the same size when it
+// is given back. Larger ones have pages of their own.
+class LargeMemory : public std::pmr::memory_resource {
+  static constexpr std::size_t least = 128;  // bytes, and the alignment of all
 
-  void* do_allocate(std::size_t bytes, std::size_t) override {
-    void* const found = ::operator new(whole(bytes), std::align_val_t(page));
+  struct Free {
+    Free* next;
+  };
+
+  static bool cut(std::size_t bytes) { return bytes <= page / 2; }
+  static std::size_t whole(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+  Free*& free(std::size_t size) { return free_[static_cast<std::size_t>(std::countr_zero(size))]; }
+
+  static void* pages(std::size_t bytes) {
+    void* const found = ::operator new(bytes, std::align_val_t(page));
 #ifdef MADV_HUGEPAGE
-    madvise(found, whole(bytes), MADV_HUGEPAGE);  // where it fails, pages are small
+    madvise(found, bytes, MADV_HUGEPAGE);  // where it fails, pages are small
 #endif
     return found;
   }
-  void do_deallocate(void* at, std::size_t, std::size_t) override { ::operator delete(at, std::align_val_t(page)); }
-  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
-};
-
-// Blocks of less than a page are cut from pages, larger ones have their own.
-class LargeMemory : public std::pmr::memory_resource {
-  static constexpr std::size_t most = page / 2;  // bytes of a block that is cut
 
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (bytes > most) return pages_.allocate(bytes, alignment);
+    if (alignment > least) throw std::bad_alloc();
+    if (!cut(bytes)) return pages(whole(bytes));
+    const std::size_t size = std::bit_ceil(std::max(bytes, least));
     const std::lock_guard lock(mutex_);
-    return blocks_.allocate(bytes, alignment);
+    if (Free*& first = free(size)) return std::exchange(first, first->next);
+    if (left_ < size) {
+      for (; left_ > 0; left_ -= std::bit_floor(left_)) keep(end_ - left_, std::bit_floor(left_));
+      end_ = static_cast<char*>(pages(page)) + page;
+      left_ = page;
+    }
+    return end_ - std::exchange(left_, left_ - size);
   }
-  void do_deallocate(void* at, std::size_t bytes, std::size_t alignment) override {
-    if (bytes > most) return pages_.deallocate(at, bytes, alignment);
+  void do_deallocate(void* at, std::size_t bytes, std::size_t) override {
+    if (!cut(bytes)) return ::operator delete(at, std::align_val_t(page));
     const std::lock_guard lock(mutex_);
-    blocks_.deallocate(at, bytes, alignment);
+    keep(at, std::bit_ceil(std::max(bytes, least)));
   }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
-  Pages pages_;
-  std::pmr::monotonic_buffer_resource cut_{page, &pages_};
-  // One for all threads: what a thread gives back, and what it leaves as it ends, serves the others.
-  std::pmr::unsynchronized_pool_resource blocks_{{.max_blocks_per_chunk = 0, .largest_required_pool_block = most},
-                                                 &cut_};
+  void keep(void* at, std::size_t size) { free(size) = new (at) Free{free(size)}; }
+
   std::mutex mutex_;
+  std::array<Free*, 22> free_{};  // of each power of two
+  char* end_ = nullptr;           // of the page that is being cut
+  std::size_t left_ = 0;          // bytes of it
 };
 
 }  // namespace

@@ -28,7 +28,8 @@ std::uint32_t place(double at, double all, std::size_t count) {
 void fetch_stack(const Stacks& stacks, const Packet& packet) {
   const StackHeader header = stack_of(packet);
   const Stack& stack = stacks[header.number];
-  fetch_to_write(goes_back(packet) ? &stack.stamps.front() : &stack.stamps[header.count]);
+  fetch_to_write(goes_back(packet) ? &stack.stamps.front()
+                                   : &stack.stamps[std::min<std::size_t>(header.count, most_stamps - 1)]);
   fetch_to_write(&stack.stamps.back());
 }
 

@@ -185,3 +185,18 @@ def test_what_cannot_be_is_refused() -> None:
         FabricEngine("dctcp", settings=FabricSettings(payload_bytes=16_384)).run(star(3), flows((0, 1, 1, 0)))
     with pytest.raises(InputError, match=r"preset: 'ns2' is not known .known: default, uet-htsim, hpcc-ns3"):
         settings("ns2")
+
+
+@pytest.mark.parametrize("transport", ["window", "hpcc", "swift"])
+@pytest.mark.parametrize("places", [[0, 1, 62, 63, 64, 65, 126, 127], [3, 64, 127, 128, 129, 191, 300, 511]])
+def test_hosts_of_a_large_switch_fare_as_those_of_a_small_one(transport: str, places: list[int]) -> None:
+    few = len(places)
+    sent = many(star(few), 300, seed=2, mean=50e3)
+    large = FabricFlows(np.array(places)[sent.src], np.array(places)[sent.dst], sent.size_bytes, sent.start_ns)
+    engine = FabricEngine(transport, settings=settings(buffer_bytes=1e5))
+    small = engine.run(star(few), sent)
+    found = engine.run(star(max(places) + 1), large)
+    assert small["port_pauses_sent"].sum() > 0
+    for column in ("flow_fct_ns", "flow_ideal_ns"):
+        np.testing.assert_array_equal(found[column], small[column])
+    assert found["port_pauses_sent"].sum() == small["port_pauses_sent"].sum()

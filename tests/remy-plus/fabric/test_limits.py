@@ -1,5 +1,7 @@
 """Where the fabric engine ends: what cannot be is refused, what cannot finish ends, short links lose nothing."""
 
+import resource
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.markers import marking
+
+STATM = Path("/proc/self/statm")
 
 
 def incast(senders: int, size: int) -> FabricFlows:
@@ -242,3 +246,15 @@ def test_a_seventh_has_none(transport: Any, changes: dict[str, Any]) -> None:
         FabricEngine(transport, settings=settings(stamping=Deployment("tor"))),
     ):
         assert np.isfinite(other.run(longer, flows)["flow_fct_ns"]).all()
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="the system does not say what a process holds")
+def test_trials_leave_no_memory_behind() -> None:
+    fabric, random = star(1000), np.random.default_rng(1)
+    src = random.integers(999, size=3000)
+    flows = FabricFlows(src, src + 1, np.full(3000, 20_000), np.zeros(3000))
+    held = []
+    for _ in range(10):
+        FabricEngine("hpcc").run(fabric, flows)
+        held.append(int(STATM.read_text().split()[1]) * resource.getpagesize())
+    assert held[-1] - held[2] < 8 * 2**20

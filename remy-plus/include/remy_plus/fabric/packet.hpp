@@ -73,7 +73,7 @@ struct Stack {
   Time sent_at = 0;
   std::int64_t wanted = 0;  // credit, as Asking has it
   std::uint32_t count = 0;  // of stamps, once a host reads it
-  std::uint32_t way = 0;    // a hash of the ports that wrote
+  std::uint32_t way = 0;    // a hash of the ports that wrote, of 28 bits
   // Two are in the line of the cache that the sender writes: the others are of switches that another thread may have.
   alignas(32) std::array<Stamp, most_stamps> stamps;
 

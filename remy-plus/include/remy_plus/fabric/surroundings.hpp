@@ -20,7 +20,7 @@ struct Surroundings {
   Headers* headers;            // packets carry these; null: none
   Reports* reports;            // of ACKs, Packet::number says which; null: ACKs have none
   int hosts;                   // nodes before this one
-  const std::uint32_t& share;  // that they belong to, now
+  const std::uint32_t& share;  // the thread that has them now, whose stocks of numbers they use
 
   // Whether a packet with telemetry has this kind of it.
   bool stacked(const Packet& packet) const { return stamps && (!mixed || has(packet, Telemetry::stack)); }

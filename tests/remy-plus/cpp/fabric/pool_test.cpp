@@ -20,7 +20,7 @@ TEST(Pool, GivesNoNumberTwice) {
   for (int round = 0; round < 20000; ++round) {
     draw = mix64(draw + 1);
     if (draw % 5 < 3 || held.empty()) {
-      const std::uint64_t number = pool.take(draw >> 8 & 1);  // the third part only gives back
+      const std::uint64_t number = pool.take(draw >> 8 & 1);  // the third thread only gives back
       ASSERT_TRUE(held.insert(number).second);
       pool[number] = number;
       most = std::max(most, number);
@@ -33,7 +33,7 @@ TEST(Pool, GivesNoNumberTwice) {
     }
   }
   for (const std::uint64_t number : held) ASSERT_EQ(pool[number], number);
-  EXPECT_LT(most, held.size() + 1000);  // what one part gives back is taken by others
+  EXPECT_LT(most, held.size() + 1000);  // what one thread gives back is taken by others
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Part {
   std::optional<Hosting> hosting;
   std::vector<std::uint64_t> keys;  // of gather()
   Tally tally;
-  std::uint32_t share = 0;   // of the thread that has it
+  std::uint32_t share = 0;   // number of the thread that has it
   std::uint64_t recent = 0;  // packets that its nodes went through, older ones count less
 };
 

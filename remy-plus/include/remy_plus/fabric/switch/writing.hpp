@@ -31,7 +31,7 @@ inline void stamp(Packet& packet, Stacks& stacks, const Port& from, Time start, 
       static_cast<std::uint32_t>(static_cast<std::uint64_t>(counted / settings.bytes_quantum)),
       static_cast<std::uint32_t>(static_cast<double>(from.queued) / settings.queue_quantum),
       static_cast<float>(from.speed->gbps())};
-  header.way = 31 * header.way + from.peer_port;
+  header.way = 31u * header.way + from.peer_port;
   ++header.count;
   packet.extra = std::bit_cast<std::uint64_t>(header);
 }
