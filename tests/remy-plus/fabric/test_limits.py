@@ -254,7 +254,7 @@ def test_trials_leave_no_memory_behind() -> None:
     src = random.integers(999, size=3000)
     flows = FabricFlows(src, src + 1, np.full(3000, 20_000), np.zeros(3000))
     held = []
-    for _ in range(10):
+    for _ in range(30):
         FabricEngine("hpcc").run(fabric, flows)
         held.append(int(STATM.read_text().split()[1]) * resource.getpagesize())
-    assert held[-1] - held[2] < 8 * 2**20
+    assert held[-1] - held[9] < 20 * 2**20  # a page of 2 MiB left behind by every other trial is as much
