@@ -6,19 +6,6 @@
 
 namespace remy_plus {
 
-namespace {
-
-// Between two looks: a neighbour on the same core goes on.
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-}  // namespace
-
 ThreadPool::ThreadPool(unsigned size, std::chrono::microseconds patience) : patience_(patience) {
   try {
     for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this, i] { serve(i); });

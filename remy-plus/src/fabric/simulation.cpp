@@ -30,16 +30,23 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, con
   require_watch(watch);
   Looks looks{watch, controller, recovery_.get(), failures_.get(), watch.every == never ? never : 0, controller.first};
   if (controller.first != never) time_round_trips();
-  for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
+  for (std::uint64_t windows = 1023; unfinished_ > 0;) {
     const Time first = failures_ ? std::min(last_.next, failures_->next()) : last_.next;
     if (first == never || stuck(first)) break;
-    const Time begin = std::min(std::max(first, now_), settings_.horizon);
+    // Windows lie on a grid, whatever happens in them.
+    const Time idle = std::max<Time>(first - now_, 0) / lookahead_ * lookahead_;
+    const Time begin = std::min(now_ + idle, settings_.horizon);
     while (looks.next() < begin) look(looks);
     if (begin == settings_.horizon) break;
-    now_ = std::min(begin + lookahead_, settings_.horizon);
-    run_window(begin, now_, looks);
+    const std::uint64_t together = windows_together(begin, looks);
+    now_ = std::min(begin + static_cast<Time>(together) * lookahead_, settings_.horizon);
+    if (together > 1)
+      run_apart(begin, now_, together);
+    else
+      run_window(begin, now_, looks);
     if (rounds_) begin_rounds();
-    if (windows % 1024 == 0 && !go_on()) break;
+    if (windows / 1024 != (windows + together) / 1024 && !go_on()) break;
+    windows += together;
   }
   if (recovery_) recovery_->end(flows_);
   account();
@@ -131,7 +138,7 @@ QueueTimes Simulation::fullest() const {
 }
 
 // Hosts first and then switches, of all parts: the code of both has not enough room in a core at once.
-void Simulation::run_parts(const std::vector<Part*>& parts, Time begin, Time end) {
+void Simulation::run_parts(const std::vector<Part*>& parts, NodeLists Part::* which, Time begin, Time end) {
   const auto run = [&](Part& part, int node, const auto& run_node) {
     Time& next = agendas_[static_cast<std::size_t>(node)].next;
     const std::uint64_t before = part.tally.packets;
@@ -142,14 +149,14 @@ void Simulation::run_parts(const std::vector<Part*>& parts, Time begin, Time end
   std::visit(
       [&](auto& hosts) {
         for (Part* part : parts)
-          for (const int node : part->hosts)
+          for (const int node : (part->*which).hosts)
             run(*part, node, [&] { return run_host(*part, hosts[static_cast<std::size_t>(node)], node, end); });
       },
       hosts_);
   std::visit(
       [&](auto& switches) {
         for (Part* part : parts)
-          for (const int node : part->switches)
+          for (const int node : (part->*which).switches)
             run(*part, node, [&] {
               return run_switch(*part, switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
             });

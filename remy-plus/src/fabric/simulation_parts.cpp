@@ -3,6 +3,7 @@
 #include <chrono>
 #include <numeric>
 #include <queue>
+#include <thread>
 #include <utility>
 
 #include "remy_plus/fabric/simulation.hpp"
@@ -12,7 +13,7 @@ namespace remy_plus::fabric {
 namespace {
 
 constexpr std::size_t regions_of_thread = 8, parts_of_thread = 32;
-constexpr std::uint64_t rounds_of_share = 8;        // with the same parts
+constexpr std::uint64_t rounds_of_share = 8;        // with the same parts, and with one barrier
 constexpr double least_gain = 0.01;                 // of balance, for which parts go to another thread
 constexpr double least_windows = 200;               // of the least packets that a run needs
 constexpr std::chrono::microseconds patience(200);  // of threads, for the next window
@@ -31,6 +32,16 @@ void fetch_stack(const Stacks& stacks, const Packet& packet) {
   fetch_to_write(goes_back(packet) ? &stack.stamps.front()
                                    : &stack.stamps[std::min<std::size_t>(header.count, most_stamps - 1)]);
   fetch_to_write(&stack.stamps.back());
+}
+
+// Waits until another thread has come to a round. It is not far behind, unless others want its core.
+void await(const std::atomic<std::uint64_t>& sent, std::uint64_t round) {
+  for (int looks = 0; sent.load(std::memory_order_acquire) < round; ++looks) {
+    if (looks < 1000)
+      pause();
+    else
+      std::this_thread::yield();
+  }
 }
 
 }  // namespace
@@ -101,7 +112,7 @@ void Simulation::cut(const Loads& loads, const std::vector<std::size_t>& order, 
 void Simulation::fill_parts(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) parts_.push_back(own_parts_.emplace_back(std::make_unique<Part>()).get());
   for (int node = 0; node < wiring_.nodes(); ++node)
-    (node < wiring_.hosts() ? part_of(node).hosts : part_of(node).switches).push_back(node);
+    (node < wiring_.hosts() ? part_of(node).all.hosts : part_of(node).all.switches).push_back(node);
 }
 
 void Simulation::divide() {
@@ -118,7 +129,7 @@ void Simulation::divide() {
   }
   if (!pool_) part_of_.assign(agendas_.size(), 0);
   fill_parts(pool_ ? parts : 1);
-  shares_.resize(threads);
+  shares_ = std::vector<Share>(threads);
   for (Share& share : shares_) share.to = std::vector<Outbox>(threads);
   stacks_.divide(threads);
   reports_.divide(threads);
@@ -145,20 +156,34 @@ Counts Simulation::counts() const {
   return sum;
 }
 
-void Simulation::run_nodes(Time begin, Time end) {
+std::uint64_t Simulation::windows_together(Time begin, const Looks& looks) const {
+  const Time end = begin + static_cast<Time>(rounds_of_share) * lookahead_;
+  const bool possible = pool_ && pool_->size() >= shares_.size() && last_.packets >= threads_.least_packets &&
+                        !rounds_ && node_packets_.empty() && end <= settings_.horizon && looks.next() >= end &&
+                        flows_.back().start >= end;
+  return possible ? rounds_of_share : 1;
+}
+
+void Simulation::run_apart(Time begin, Time end, std::uint64_t windows) {
+  if (round_ >= next_share_out_) share_out();
+  go_apart();
+  const std::uint64_t first = round_ + 1;
+  round_ += windows;
+  pool_->run(shares_.size(), [&](std::size_t thread) { run_share(thread, begin, end, first); });
   Round round;
+  for (const Share& share : shares_) round.add(share.round);
+  round.packets /= windows;
+  end_round(round);
+}
+
+void Simulation::run_nodes(Time begin, Time end) {
   if (pool_ && last_.packets >= threads_.least_packets) {
-    if (round_ % rounds_of_share == 0) share_out();
-    go_apart();
-    ++round_;
-    pool_->run(shares_.size(), [&](std::size_t thread) { run_share(thread, begin, end); });
-    for (const Share& share : shares_) round.add(share.round);
+    run_apart(begin, end, 1);
   } else {
     settle();
-    run_parts(parts_, begin, end);
-    round = look_ahead(parts_);
+    run_parts(parts_, &Part::all, begin, end);
+    end_round(look_ahead(parts_));
   }
-  end_round(round);
   if (!node_packets_.empty()) round_packets_.insert(round_packets_.end(), node_packets_.begin(), node_packets_.end());
 }
 
@@ -215,6 +240,7 @@ void Simulation::share_out() {
   const std::vector<std::uint32_t> share = even_shares();
   std::vector<std::uint32_t> before;
   for (const Part* part : parts_) before.push_back(part->share);
+  next_share_out_ = round_ + rounds_of_share;
   const bool gains = round_ == 0 || imbalance(share) + least_gain < imbalance(before);
   for (Part* part : parts_) part->recent /= 2;
   if (!gains) return;
@@ -224,9 +250,10 @@ void Simulation::share_out() {
     parts_[i]->share = share[i];
     shares_[share[i]].parts.push_back(parts_[i]);
   }
+  mark_borders();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (alone_ || share[i] == before[i]) continue;
-    for (const auto* nodes : {&parts_[i]->hosts, &parts_[i]->switches})
+    for (const auto* nodes : {&parts_[i]->all.hosts, &parts_[i]->all.switches})
       for (const int node : *nodes)
         for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port) {
           direct(port);
@@ -235,13 +262,45 @@ void Simulation::share_out() {
   }
 }
 
-void Simulation::run_share(std::size_t thread, Time begin, Time end) {
+// Nodes with links to those of other threads come first, so that these wait for nothing else.
+void Simulation::run_share(std::size_t thread, Time begin, Time end, std::uint64_t first) {
   Share& share = shares_[thread];
-  for (Outbox& each : share.to) each.begin();
-  take_in(thread, ~round_ & 1);
-  run_parts(share.parts, begin, end);
-  share.round = look_ahead(share.parts);
-  for (Outbox& each : share.to) share.round.next = std::min(share.round.next, each.end(round_ & 1));
+  try {
+    Time next = never;
+    for (std::uint64_t round = first; round <= round_; ++round) {
+      const Time from = begin + static_cast<Time>(round - first) * lookahead_;
+      const Time to = round == round_ ? end : from + lookahead_;
+      for (Outbox& each : share.to) each.begin();
+      for (Share& other : shares_) await(other.sent, round - 1);
+      take_in(thread, ~round & 1);
+      run_parts(share.parts, &Part::border, from, to);
+      next = never;
+      for (Outbox& each : share.to) next = std::min(next, each.end(round & 1));
+      share.sent.store(round, std::memory_order_release);
+      run_parts(share.parts, &Part::inner, from, to);
+    }
+    share.round = look_ahead(share.parts);
+    share.round.next = std::min(share.round.next, next);
+  } catch (...) {
+    share.sent = std::numeric_limits<std::uint64_t>::max();  // nobody is to wait for it
+    throw;
+  }
+}
+
+void Simulation::mark_borders() {
+  for (Part* part : parts_) {
+    part->border = part->inner = {};
+    const auto sort = [&](const std::vector<int>& nodes, std::vector<int> NodeLists::* to) {
+      for (const int node : nodes) {
+        bool border = false;
+        for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port)
+          border = border || part_of(wiring_.end(port).peer).share != part->share;
+        ((border ? part->border : part->inner).*to).push_back(node);
+      }
+    };
+    sort(part->all.hosts, &NodeLists::hosts);
+    sort(part->all.switches, &NodeLists::switches);
+  }
 }
 
 Round Simulation::look_ahead(const std::vector<Part*>& parts) {
@@ -251,7 +310,7 @@ Round Simulation::look_ahead(const std::vector<Part*>& parts) {
     round.packets += std::exchange(part->tally.packets, 0);
     round.ended += std::exchange(part->tally.ended, 0);
     round.progress = std::max(round.progress, part->tally.progress);
-    for (const auto* nodes : {&part->hosts, &part->switches})
+    for (const auto* nodes : {&part->all.hosts, &part->all.switches})
       for (const int node : *nodes) round.next = std::min(round.next, agendas_[static_cast<std::size_t>(node)].next);
   }
   return round;

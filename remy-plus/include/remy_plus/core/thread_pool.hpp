@@ -14,6 +14,15 @@
 
 namespace remy_plus {
 
+// Between two looks: a neighbour on the same core goes on.
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class ThreadPool {
  public:
   // `size` threads, the calling one included; fewer where no more can be had. Where rounds follow one another closely,
@@ -22,6 +31,8 @@ class ThreadPool {
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
+
+  std::size_t size() const { return threads_.size() + 1; }
 
   // Calls work(i) for every i below `count`, in blocks and in any order, and returns when all are done. A thread has
   // the same blocks first in every round of as many, and then those that others have not begun. The first exception is

@@ -220,13 +220,18 @@ class Simulation {
 
   void run_window(Time begin, Time end, Looks& looks);
   void run_nodes(Time begin, Time end);
-  void run_parts(const std::vector<Part*>& parts, Time begin, Time end);
+  // How many windows threads may go through with one barrier: nobody looks, and the run does not end before the last.
+  std::uint64_t windows_together(Time begin, const Looks& looks) const;
+  // Threads go through windows, which are a lookahead apart. One begins the next as soon as it has what others sent.
+  void run_apart(Time begin, Time end, std::uint64_t windows);
+  void run_parts(const std::vector<Part*>& parts, NodeLists Part::* which, Time begin, Time end);
   // Parts for each thread, with about as many packets: which thread has each part.
   std::vector<std::uint32_t> even_shares() const;
   // Of the thread with the most of what parts went through of late, over the mean.
   double imbalance(const std::vector<std::uint32_t>& share) const;
   void share_out();
-  void run_share(std::size_t thread, Time begin, Time end);
+  void run_share(std::size_t thread, Time begin, Time end, std::uint64_t first);
+  void mark_borders();
   // What parts did, and when one of their nodes has something to do.
   Round look_ahead(const std::vector<Part*>& parts);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
@@ -293,7 +298,8 @@ class Simulation {
   std::vector<Share> shares_;           // (threads,)
   Threads threads_;
   Round last_;                                // of all parts
-  std::uint64_t round_ = 0;                   // that threads share
+  std::uint64_t round_ = 0;                   // the last one that threads shared, from 1
+  std::uint64_t next_share_out_ = 0;          // round
   bool alone_ = true;                         // one thread goes through all parts
   std::vector<std::uint32_t> node_packets_;   // (nodes,) of this round; empty: they are not kept
   std::vector<std::uint32_t> round_packets_;  // (rounds, nodes)

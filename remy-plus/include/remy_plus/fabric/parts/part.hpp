@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -18,8 +19,13 @@ struct alignas(64) Agenda {
   Time next = never;  // when it has something to do
 };
 
+struct NodeLists {
+  std::vector<int> hosts, switches;
+};
+
 struct Part {
-  std::vector<int> hosts, switches;  // nodes
+  NodeLists all;
+  NodeLists border, inner;  // with links to nodes of other threads, and without
   std::optional<Surroundings> around;
   std::optional<Hosting> hosting;
   std::vector<std::uint64_t> keys;  // of gather()
@@ -47,6 +53,7 @@ struct alignas(64) Share {
   std::vector<Part*> parts;
   std::vector<Outbox> to;  // (threads,)
   Round round;
+  alignas(64) std::atomic<std::uint64_t> sent = 0;  // the last round of which all is in its outboxes
 };
 
 }  // namespace remy_plus::fabric
