@@ -30,7 +30,8 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, con
   require_watch(watch);
   Looks looks{watch, controller, recovery_.get(), failures_.get(), watch.every == never ? never : 0, controller.first};
   if (controller.first != never) time_round_trips();
-  for (std::uint64_t windows = 1023; unfinished_ > 0;) {
+  std::uint64_t windows = 1023;  // `go_on` is asked at the first one, and then every 1,024
+  while (unfinished_ > 0) {
     const Time first = failures_ ? std::min(last_.next, failures_->next()) : last_.next;
     if (first == never || stuck(first)) break;
     // Windows lie on a grid, whatever happens in them.

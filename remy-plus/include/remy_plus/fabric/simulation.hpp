@@ -4,9 +4,9 @@
 // each node goes through its own arrivals alone, in their order, with no queue of events for all. Ties are broken by
 // the number of the port; nothing depends on the order of the nodes.
 //
-// So threads can share the nodes of a window, and wait for each other once a window (conservative parallel simulation,
-// as Unison does for ns-3: Bai et al., EuroSys 2024). Each has a part of them; which ones, follows from the
-// packets that the flows will send.
+// So threads can share the nodes of a window, and wait in each for what the others sent in the one before (conservative
+// parallel simulation, as Unison does for ns-3: Bai et al., EuroSys 2024). Each has a part of them; which ones, follows
+// from the packets that the flows will send.
 #pragma once
 
 #include <functional>
