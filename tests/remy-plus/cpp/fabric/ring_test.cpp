@@ -39,16 +39,18 @@ TEST(Ring, HoldsWhatAQueueHolds) {
   for (std::size_t i = 0; i < queue.size(); ++i) ASSERT_EQ(ring[i], queue[i]);
 }
 
+// What rings had as they grew serves others, too: so there are more places than rings, but no more with every round.
 TEST(Ring, GivesItsMemoryBackWhateverItsSize) {
-  std::set<const void*> places[2];
-  for (auto& own : places) {
-    std::vector<Ring<std::uint64_t>> rings(500);
-    for (std::size_t i = 0; i < rings.size(); ++i) {
+  constexpr std::size_t count = 500, rounds = 20;
+  std::set<const void*> places;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<Ring<std::uint64_t>> rings(count);
+    for (std::size_t i = 1; i < count; ++i) {
       for (std::size_t k = 0; k < i; ++k) rings[i].push(k);
-      if (i > 0) own.insert(&rings[i].front());
+      places.insert(&rings[i].front());
     }
   }
-  EXPECT_EQ(places[0], places[1]);
+  EXPECT_LT(places.size(), 3 * count);
 }
 
 }  // namespace
