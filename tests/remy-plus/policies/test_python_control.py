@@ -398,14 +398,14 @@ def test_what_it_only_writes_need_not_be_named(tmp_path: Path) -> None:
     [
         "hash('a') % 997",
         "sum(i * ord(c) for i, c in enumerate(set('abcdefghijklm'))) % 997",  # the order of a set of texts
-        "__import__('os').getpid() % 99991",
+        "__import__('os').getpid() * 7919 % 997",  # far apart for processes that follow one another
     ],
 )
 def test_what_differs_between_processes_is_refused(tmp_path: Path, of: str) -> None:
     """Trials run in several, and --jobs must not change a result."""
     mine = tmp_path / "mine.py"
     mine.write_text(
-        f"class Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack): return 4, ({of}) / 100\n"
+        f"class Mine:\n    def start(self): return 99, 1\n    def on_ack(self, ack): return 99, 1 + ({of}) / 100\n"
     )
     with pytest.raises(InputError, match=r"mine.py:1: Mine does otherwise in another process"):
         load(f"{mine}:Mine")
