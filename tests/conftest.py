@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import psutil
 import pytest
 
@@ -190,3 +191,15 @@ def reference() -> Path:
     if not (folder / "data" / "dna").is_dir():
         pytest.skip(f"no reference data in {folder}: set LCCA_REFERENCE to its folder")
     return folder
+
+
+@pytest.fixture
+def without_ports(tmp_path: Path) -> Callable[[Path], Path]:
+    """Copies a trace of the reference data without the ports of its connections, which traces here have none of."""
+
+    def copied(trace: Path) -> Path:
+        rows = pd.read_csv(trace, dtype=str, keep_default_na=False).drop(columns=["sport", "dport"])
+        rows.to_csv(tmp_path / trace.name, index=False)
+        return tmp_path / trace.name
+
+    return copied

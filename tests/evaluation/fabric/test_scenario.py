@@ -1,6 +1,7 @@
 """Scenarios from YAML files: those that ship, one as the reference data needs it, and ones that cannot be."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -138,11 +139,13 @@ def test_parts_that_run_one_after_another_do_not_add_up(tmp_path: Path) -> None:
     assert 0 < len(flows) and flows.start_ns.max() < 2e6 and found.horizon_ns(flows) > 2e6
 
 
-def test_the_scenario_of_the_reference_data(reference: Path, tmp_path: Path) -> None:
+def test_the_scenario_of_the_reference_data(
+    reference: Path, without_ports: Callable[[Path], Path], tmp_path: Path
+) -> None:
     folder = reference / "data" / "fabric"
     keys = {
         "topology": {"kind": "file", "links": str(folder / "topology-leafspine.csv")},
-        "workload": {"kind": "trace", "flows": str(folder / "flows-ws50-leafspine.csv")},
+        "workload": {"kind": "trace", "flows": str(without_ports(folder / "flows-ws50-leafspine.csv"))},
         "switch": {"buffer_bytes": 1048576, "pfc": True},
         "duration_us": None,
     }
@@ -325,6 +328,59 @@ def test_classes_of_a_scenario(tmp_path: Path) -> None:
     flows = found.flows(1)
     assert set(flows.priority[flows.size_bytes == 9]) == {2} and not flows.priority[flows.size_bytes != 9].any()
     assert (found.settings().priorities, found.settings().ack_priority) == (3, 1)
+
+
+def test_a_trace_says_who_is_served_first(tmp_path: Path) -> None:
+    """Of two flows into one link the one of the lower class is alone there, and the other has what it leaves."""
+    keys = {"topology": {"kind": "star", "hosts": 4}, "workload": TRACE, "duration_us": None}
+    for first in (0, 1):
+        rows = f"0,0,1,1000000,0,{3 * first}\n1,2,1,1000000,0,{3 - 3 * first}\n"
+        (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns,priority\n" + rows)
+        found = read_scenario(written(tmp_path, **keys, switch={"priorities": 4}))
+        assert found.classed
+        dctcp, homa = (FabricEngine(name, settings=found.settings()) for name in ("dctcp", "homa"))
+        with pytest.raises(InputError, match="priority: hosts of homa choose the class of each packet; leave one out"):
+            found.require_fits(homa, "homa")
+        found.require_fits(dctcp, "dctcp")
+        record = dctcp.run(found.fabric, found.flows(1))
+        slowdown = record["flow_fct_ns"] / record["flow_ideal_ns"]
+        assert slowdown[first] == pytest.approx(1, abs=0.01) and slowdown[1 - first] > 1.9
+
+
+@pytest.mark.parametrize(
+    ("classes", "workload", "switch", "message"),
+    [
+        (
+            "0 9",
+            {},
+            {"priorities": 4},
+            r"flows\.csv:3: priority: must be below switch\.priorities \(4\), got 9; 0 is the",
+        ),
+        ("1 1", {}, {}, r"flows\.csv:2: priority: must be below switch\.priorities \(1\), got 1; 0 is the first class"),
+        ("-1 0", {}, {"priorities": 4}, r"flows\.csv:2: priority: must be a whole number from 0 to"),
+        (
+            "0 1",
+            {"priority": 2},
+            {"priorities": 4},
+            r"workload\.priority: excludes the column priority of .*flows\.csv",
+        ),
+        ("0 1", {}, {"priorities": 4, "class_bytes": 1000}, r"workload\.priority: excludes switch\.class_bytes"),
+        ("0 0", {}, {}, None),
+        ("0 0", {"priority": 2}, {"priorities": 4}, None),
+        ("0 0", {}, {"priorities": 4, "class_bytes": 1000}, None),
+    ],
+)
+def test_classes_that_a_trace_can_have(
+    tmp_path: Path, classes: str, workload: dict[str, int], switch: dict[str, int], message: str | None
+) -> None:
+    rows = "".join(f"{i},{2 * i},1,1000000,0,{each}\n" for i, each in enumerate(classes.split()))
+    (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns,priority\n" + rows)
+    file = written(tmp_path, topology={"kind": "star", "hosts": 4}, workload=TRACE | workload, switch=switch)
+    if message is None:
+        assert set(read_scenario(file).flows(1).priority.tolist()) == {workload.get("priority", 0)} or switch
+    else:
+        with pytest.raises(ConfigError, match=message):
+            read_scenario(file)
 
 
 def test_classes_by_size(tmp_path: Path) -> None:

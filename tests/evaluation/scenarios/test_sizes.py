@@ -83,22 +83,40 @@ def test_flow_rows_are_paired_across_policies() -> None:
 def test_a_csv_file(shares: tuple[float, ...], head: str, tmp_path: Path) -> None:
     """Shares or per cent, as the last one says."""
     rows = "".join(f"{size},{share}\n" for size, share in zip((1000, 3000, 9000), shares, strict=True))
-    (tmp_path / "sizes.csv").write_text(f"bytes,{head}\n" + rows)
-    found = flow_sizes(tmp_path / "sizes.csv", 1000)
-    assert (found.packets, found.cumulative) == ((1, 3, 9), (0, 0.25, 1))
+    with_units = rows.replace("000,", " kB,")
+    for text in (rows, with_units):
+        (tmp_path / "sizes.csv").write_text(f"bytes,{head}\n" + text)
+        found = flow_sizes(tmp_path / "sizes.csv", 1000)
+        assert (found.packets, found.cumulative) == ((1, 3, 9), (0, 0.25, 1))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must begin with the line `bytes,cumulative`"),
-        ("1000,0\n3000,1\n", "must begin with the line `bytes,cumulative`"),
-        ("bytes,cumulative\n1000,0\n3000\n", "line 3: must be two numbers"),
+        ("", ":1: column 'bytes' is missing; the first line must name the columns bytes,cumulative"),
+        ("1000,0\n3000,1\n", ":1: column 'bytes' is missing; the first line must name the columns bytes,cumulative"),
+        ("bytes,cumulative\n1000,0\n3000\n", ":3: must have 2 cells as the first line has, found 1"),
+        (
+            "bytes;cumulative\n1000;0\n3000;0,5\n",
+            ":1: columns are separated by ';'; separate them by commas, with",
+        ),
+        ("bytes,cumulative\n1000,0\n3000,0,5\n", ":3: must have 2 cells .*, found 3; decimals take a point"),
+        ("bytes,cumulative\n# mice\n1000,0\n", ":2: begins with '#'; CSV has no comments: leave the line out"),
+        ("bytes,cumulative,note\n1000,0,mice\n", ":1: column 3, 'note', is unknown; leave it out"),
+        ("bytes,cumulative,cdf\n1000,0,0\n", ":1: column 'cumulative' stands there twice"),
+        ("bytes,cumulative\n1000,٠\n", ":2: cumulative: must be >= 0 and finite, found '٠'"),
+        (
+            "bytes,cumulative\n1 Gbps,0\n",
+            ":2: bytes: '1 Gbps' is a rate; give a plain number of bytes, or a unit",
+        ),
         ("bytes,cumulative\n1000,0\n3000,0.9\n", "must end at 1, or at 100 per cent, not at 0.9"),
         ("bytes,cumulative\n", "must end at 1"),
-        ("bytes,cumulative\n1000,0.5\n3000,1\n", "points must go from 0 to 100 per cent"),
+        (
+            "bytes,cumulative\n1000,0.5\n3000,1\n",
+            "points must begin at 0 per cent, not at 50: put one at 0 before the first, of its 1000 bytes if so many",
+        ),
         ("bytes,cumulative\n1000,0\n500,1\n", "must not fall"),
-        ("bytes,cumulative\n1000,0\ninf,1\n", "finite"),
+        ("bytes,cumulative\n1000,0\ninf,1\n", ":3: bytes: must be a number, found 'inf'"),
     ],
 )
 def test_a_csv_file_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Flows and their traces: the reference traces fit their fabrics, bad ones name lines."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,14 @@ HEAD = "id,src,dst,size_bytes,start_ns,path,ack_path\n"
 
 
 @pytest.mark.parametrize("scenario", ["ws50-leafspine", "fbhdp50-fattree", "incast8-star", "ws50inc-leafspine"])
-def test_reference_traces_are_read(reference: Path, scenario: str) -> None:
+def test_reference_traces_are_read(reference: Path, without_ports: Callable[[Path], Path], scenario: str) -> None:
     folder = reference / "data" / "fabric"
     name = {"star": "star17"}.get(kind := scenario.split("-")[1], "fattree4" if kind == "fattree" else kind)
-    flows = read_flows(folder / f"flows-{scenario}.csv", topology_from_file(folder / f"topology-{name}.csv"))
-    rows = (folder / f"flows-{scenario}.csv").read_text().splitlines()[1:]
+    fabric, trace = topology_from_file(folder / f"topology-{name}.csv"), folder / f"flows-{scenario}.csv"
+    with pytest.raises(InputError, match=r"\.csv:1: column 8, 'sport', is unknown"):
+        read_flows(trace, fabric)
+    flows = read_flows(without_ports(trace), fabric)
+    rows = trace.read_text().splitlines()[1:]
     assert len(flows) == len(rows) and all(flows.path) and (np.diff(flows.start_ns) >= 0).all()
     columns = (flows.id, flows.src, flows.dst, flows.size_bytes, flows.start_ns.astype(np.int64))
     paths = (["-".join(map(str, path)) for path in each] for each in (flows.path, flows.ack_path))
@@ -29,7 +33,7 @@ def test_reference_traces_are_read(reference: Path, scenario: str) -> None:
 
 def test_a_trace_is_sorted(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
-    file.write_text(HEAD + "7,0,3,1e3,20,4-6-5,\n9,1,0,5,0.25,,4\n")
+    file.write_text(HEAD + "7,0,3,1 kB,0.02us,4-6-5,\n9,1,0,5,0.25,,4\n")
     flows = read_flows(file, FABRIC)
     assert (flows.id.tolist(), flows.start_ns.tolist(), flows.size_bytes.tolist()) == ([9, 7], [0.25, 20], [5, 1000])
     assert (flows.path, flows.ack_path) == ([(), (4, 6, 5)], [(4,), ()])
@@ -39,7 +43,11 @@ def test_a_trace_is_sorted(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ("", r"t\.csv: has no flows; write one a line: id,src,dst,size_bytes,start_ns"),
-        ("0,0,1,0,0,,\n", r"t\.csv:2: size_bytes: must be a whole number from 1 to \d+, found '0'"),
+        (
+            "0,0,1,0,0,,\n",
+            r"t\.csv:2: size_bytes: must be a whole number from 1 to \d+, found '0'; a flow without end has more than",
+        ),
+        ("0,0,1,1.5 B,0,,\n", r"t\.csv:2: size_bytes: must be a whole number from 1 to \d+, found '1\.5'"),
         ("0,0,1,1.5,0,,\n", r"t\.csv:2: size_bytes: must be a whole number"),
         ("0,0,1,1,-1,,\n", r"t\.csv:2: start_ns: must be >= 0 ns and finite, found '-1'"),
         ("0,0,1,1,5,,\n1,4,1,1,0,,\n", r"t\.csv:3: src: host 4 is unknown; the fabric has hosts 0 to 3"),

@@ -72,15 +72,51 @@ def test_a_file_with_hosts_of_two_links_tells_how_many_hosts(tmp_path: Path) -> 
     file = tmp_path / "dual.csv"
     file.write_text("b,a,delay_ns,gbps\n2,0,1,25\n3,0,1,25\n2,1,1,25\n\n3,1,1,25\n")
     found = topology_from_file(file, hosts=2)
+    with pytest.raises(
+        InputError, match=r"dual\.csv: all of the 4 nodes are hosts, and hosts have links to switches only"
+    ):
+        topology_from_file(file, hosts=4)
     assert found.host_gbps.tolist() == [50, 50] and found.tier.tolist() == [0, 0, 1, 1]
     with pytest.raises(InputError, match=r"dual\.csv: of 4 nodes 0 have one link .* number hosts first"):
         topology_from_file(file)
 
 
+def test_links_have_units_and_no_errors(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a,b,gbps,delay_ns,error_rate\n0,2,100Gbps,1us,0\n1,2,1.6 Tb/s,0.5,0.0\n")
+    found = topology_from_file(file)
+    assert (found.gbps.tolist(), found.delay_ns.tolist()) == ([100, 1600], [1000, 0.5])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"t\.csv:1: column 'a' is missing; the first line must name the columns a,b,gbps,delay_ns"),
+        ("", r"t\.csv:1: column 'a' is missing; the first line must name the columns a,b,gbps,delay_ns,\[error_rate\]"),
+        (
+            "a,b,gbps,delay_ns,eror_rate\n0,2,1,1,0\n",
+            r"t\.csv:1: column 5, 'eror_rate', is unknown \(did you mean 'error_rate'\?\)",
+        ),
+        ("a,b,gbps,delay_ns,\n0,2,1,1,\n", r"t\.csv:1: column 5, '', is unknown; leave it out"),
+        (
+            "a,b,gbps,delay_ns,error_rate\n0,2,1,1,0\n1,2,1,1,0.001\n",
+            r"t\.csv:3: error_rate: must be 0, or .*: link errors are not modelled, found '0\.001'",
+        ),
+        (
+            "a,b,gbps,delay_ns\n0,2,1 Gpbs,1\n",
+            r"t\.csv:2: gbps: '1 Gpbs': unknown unit 'Gpbs' \(did you mean 'Gbps'\?\)",
+        ),
+        (
+            "a,b,gbps,delay_ns\n0,2,1,1\n1,2,1,0\n",
+            r"t\.csv:3: delay_ns: must be > 0 and finite \(1 where a link has no",
+        ),
+        (
+            "a,b,gbps,delay_ns\n0,0,1,1\n1,2,1,1\n",
+            r"t\.csv:2: b: joins node 0 to itself; name the node at the other end",
+        ),
+        (
+            "a,b,gbps,delay_ns\n0,1,1,1\n",
+            r"t\.csv: all of the 2 nodes are hosts.*; join them by a switch, numbered after",
+        ),
         ("a,b,gpbs,delay_ns\n0,2,1,1\n", r"t\.csv:1: column 'gbps' is missing \(did you mean 'gpbs'\?\)"),
         ("a,b,gbps,delay_ns\n", r"t\.csv: has no links"),
         ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,0,1\n", r"t\.csv:3: gbps: must be > 0 and finite, found '0'"),

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from lcca.evaluation.fabric.events import EventModel, link_events, overlap
-from lcca.evaluation.fabric.switches import SwitchModel, few_classes
+from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads
 from lcca.evaluation.fabric.workload.part import Misfit, Streams
@@ -201,10 +201,8 @@ class FabricScenario(Model):
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
             yield ("warmup_us",), "must be less than duration_us, which it needs"
         for keys, part in self.parts:
-            if part.priority >= self.switch.classes:
-                yield (*keys, "priority"), few_classes(part.priority, self.switch.classes)
-            if part.priority and self.switch.class_bytes is not None:
-                yield (*keys, "priority"), "excludes switch.class_bytes: leave one of them out"
+            if misfit := part.class_problem(fabric, self.switch.classes, self.switch.class_bytes is not None):
+                yield (*keys, *misfit[0]), misfit[1]
         yield from self._problems_of_events(fabric)
         yield from self._problems_of_workload(fabric)
 
@@ -270,7 +268,12 @@ class FabricScenario(Model):
     @property
     def classed(self) -> bool:
         """Whether flows have several classes, or one that is not the first."""
-        return self.switch.class_bytes is not None or any(part.priority for _, part in self.parts)
+        return self.switch.class_bytes is not None or self.has_priorities
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether the workload says of flows that they are of another class than the first."""
+        return any(part.has_classes(self.fabric) for _, part in self.parts)
 
     @property
     def has_rounds(self) -> bool:
@@ -315,8 +318,10 @@ class FabricScenario(Model):
         """Check that packets with a transport's telemetry fit into the MTU, and its classes' headroom into buffers.
 
         Raises:
-            InputError: they do not.
+            InputError: they do not, or its hosts choose classes and the workload does too.
         """
+        if engine.sets_classes and self.has_priorities:
+            raise InputError(f"{self.name}: priority: hosts of {whose} choose the class of each packet; leave one out")
         if text := self._too_long(engine.telemetry_bytes, f"a packet with the telemetry of {whose}"):
             raise InputError(f"{self.name}: mtu_bytes: {text}")
         if text := self.switch.problem(self.fabric, self.payload_bytes + self.overhead_bytes, engine.priorities):

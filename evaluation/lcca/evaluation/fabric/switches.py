@@ -13,18 +13,13 @@ from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_ser
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers, problem_at, raise_problems
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.flows import FabricFlows, few_classes
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.switches.markers import MARKERS, Marking, marking
 
 HEADROOM_FRAMES = 4
 """For each link beside its delays; `remy-plus/src/fabric/simulation_setup.cpp` says which."""
-
-
-def few_classes(priority: int, priorities: int) -> str:
-    """Return what is wrong with a class that there is not."""
-    return f"must be below switch.priorities ({priorities}), got {priority}; 0 is the first class"
 
 
 class MarkerModel(Model):

@@ -181,10 +181,10 @@ class ThreeTier(_Built):
 
 
 class LinkFile(Model):
-    """A CSV file of links with the columns a, b, gbps, delay_ns; hosts are numbered before switches.
+    """A file of links; hosts are numbered before switches.
 
     Attributes:
-        links: the file.
+        links: CSV file with the columns a, b (nodes), gbps, delay_ns and perhaps error_rate, which must be 0.
         hosts: how many nodes are hosts; if left out, those with one link that come before all others.
     """
 

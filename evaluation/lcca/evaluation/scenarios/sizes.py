@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from functools import cache
@@ -16,9 +15,10 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from scipy import special
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.files import read_limited
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
+from lcca.inputs.numbers import real
+from lcca.inputs.tables import number, read_table
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
 from lcca.remy_plus.core.elementary import exp
@@ -45,8 +45,13 @@ class SizeTable(Model):
         sizes, shares = zip(*self.points, strict=True)
         if any(b < a for column in (sizes, shares) for a, b in pairwise(column)):
             raise ValueError("sizes and per cents must not fall")
-        if shares[0] != 0 or shares[-1] != 100 or sizes[0] < 0:
-            raise ValueError("points must go from 0 to 100 per cent, with sizes >= 0")
+        if shares[0] != 0:
+            raise ValueError(
+                f"points must begin at 0 per cent, not at {shares[0]:g}: put one at 0 before the first, of its "
+                f"{sizes[0]:g} bytes if so many flows have exactly this size, or of 0 if they have any below it"
+            )
+        if shares[-1] != 100 or sizes[0] < 0:
+            raise ValueError("points must end at 100 per cent, with sizes >= 0")
         return self
 
     def build(self, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
@@ -59,7 +64,7 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
     """Return a packaged distribution, one from a YAML or CSV file, ``lognormal:MU:SIGMA`` or ``uniform:LOW:HIGH``.
 
     A CSV file has the columns bytes and cumulative (or cdf), the share of flows up to that size, from 0 to 1 or 100 per
-    cent. MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
+    cent; sizes may have units. MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
 
     Raises:
         InputError: an unknown name, or a file or parameters that cannot be used.
@@ -76,31 +81,19 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
     return _packaged(name, packet_bytes)
 
 
-HEADS = (("bytes", "cumulative"), ("bytes", "cdf"))
-"""Of a CSV file of sizes."""
+_COLUMNS = dict.fromkeys(("bytes", "cumulative"), number(">= 0 and finite", lambda value: value >= 0))
 
 
 def _from_csv(path: str) -> SizeTable:
+    table = read_table(path, _COLUMNS, aliases={"cdf": "cumulative"}, limit=1 << 20)
+    sizes, shares = table.columns["bytes"], table.columns["cumulative"]
+    whole = shares[-1] if shares else 0.0
     with about(path):
-        rows = list(csv.reader(read_limited(path, 1 << 20).decode("utf-8-sig", "replace").splitlines()))
-        if not rows or tuple(each.strip() for each in rows[0]) not in HEADS:
-            raise InputError(
-                "must begin with the line `bytes,cumulative`; then, line by line, a size and what share has it at most"
-            )
-        points = []
-        for number, row in enumerate(rows[1:], start=2):
-            try:
-                size, share = (float(each) for each in row)
-            except ValueError:
-                raise InputError(f"line {number}: must be two numbers, bytes and cumulative") from None
-            points.append((size, share))
-        whole = points[-1][1] if points else 0.0
         if whole not in (1, 100):
             raise InputError(f"cumulative must end at 1, or at 100 per cent, not at {whole:g}")
+        points = tuple((size, share * 100 / whole) for size, share in zip(sizes, shares, strict=True))
         try:
-            return SizeTable(
-                name=Path(path).stem, source=path, points=tuple((size, share * 100 / whole) for size, share in points)
-            )
+            return SizeTable(name=Path(path).stem, source=path, points=points)
         except ValidationError as error:
             raise InputError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
 
@@ -138,7 +131,7 @@ def lognormal(mu: float, sigma: float, packet_bytes: float = PACKET_BYTES) -> Fl
 
 def _lognormal_by_name(name: str, packet_bytes: float) -> FlowSizes:
     try:
-        mu, sigma = (float(part) for part in name.split(":")[1:])
+        mu, sigma = (real(part) for part in name.split(":")[1:])
     except ValueError:
         raise InputError(f"{name[:60]!r}: write lognormal:MU:SIGMA, as in lognormal:11:2") from None
     if not (math.isfinite(mu) and 0 < sigma < 10 and abs(mu) < 30):
@@ -148,7 +141,7 @@ def _lognormal_by_name(name: str, packet_bytes: float) -> FlowSizes:
 
 def _uniform_by_name(name: str, packet_bytes: float) -> FlowSizes:
     try:
-        low, high = (float(part) for part in name.split(":")[1:])
+        low, high = (real(part) for part in name.split(":")[1:])
     except ValueError:
         raise InputError(f"{name[:60]!r}: write uniform:LOW:HIGH in bytes, as in uniform:3000:6000") from None
     if not 0 <= low < high <= 1e12:

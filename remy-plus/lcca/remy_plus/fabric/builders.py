@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import ConfigError, InputError, Place, Problem, about
-from lcca.remy_plus.fabric.tables import number, read_table, whole
+from lcca.inputs.tables import number, read_table, whole
 from lcca.remy_plus.fabric.topology import FabricTopology, Link, link_problems
 
 GBPS, DELAY_NS = 100.0, 1000.0
@@ -17,8 +17,13 @@ GBPS, DELAY_NS = 100.0, 1000.0
 
 MOST_NODES = 1_000_000
 
-_POSITIVE = number("> 0 and finite", lambda value: value > 0)
-_COLUMNS = {"a": whole(0, MOST_NODES), "b": whole(0, MOST_NODES), "gbps": _POSITIVE, "delay_ns": _POSITIVE}
+_COLUMNS = {
+    "a": whole(0, MOST_NODES),
+    "b": whole(0, MOST_NODES),
+    "gbps": number("> 0 and finite", lambda value: value > 0),
+    "delay_ns": number("> 0 and finite (1 where a link has no length)", lambda value: value > 0),
+}
+_LOSSLESS = {"error_rate": number("0, or the column left out: link errors are not modelled", lambda value: value == 0)}
 
 
 def star(hosts: int, gbps: float = GBPS, delay_ns: float = DELAY_NS) -> FabricTopology:
@@ -121,7 +126,7 @@ def fat_tree(
 
 
 def topology_from_file(path: str | os.PathLike[str], hosts: int | None = None) -> FabricTopology:
-    """Read a CSV file of duplex links with the columns a, b, gbps, delay_ns.
+    """Read a CSV file of duplex links with the columns a, b, gbps, delay_ns and perhaps error_rate, which must be 0.
 
     Nodes are numbered: hosts first, then switches.
 
@@ -133,11 +138,12 @@ def topology_from_file(path: str | os.PathLike[str], hosts: int | None = None) -
     Raises:
         InputError: naming file, line and column of every link that cannot be, or the file where hosts have no path.
     """
-    table = read_table(path, _COLUMNS, {})
+    table = read_table(path, _COLUMNS, _LOSSLESS)
     if not table.lines:
         raise ConfigError(Problem(Place(table.path), (), "has no links; write one a line: a,b,gbps,delay_ns"))
     links = list(zip(*(table.columns[name] for name in _COLUMNS), strict=True))
     degree = np.bincount([node for a, b, _, _ in links for node in (a, b)])
+    table.require(link_problems(0, len(degree), links))
     with about(table.path):
         count = _hosts_of(degree, hosts)
     table.require(link_problems(count, len(degree), links))
@@ -151,10 +157,15 @@ def _hosts_of(degree: NDArray[np.int64], told: int | None) -> int:
         raise InputError(f"node {np.argmin(degree)} has no link; number the nodes without gaps, hosts first")
     several = np.flatnonzero(degree != 1)
     count = told if told is not None else int(several[0]) if len(several) else len(degree)
-    if not 2 <= count < len(degree):
-        words = "have one link and come before all others" if told is None else "are said to be hosts"
+    if count >= len(degree):
         raise InputError(
-            f"of {len(degree)} nodes {count} {words}; number hosts first, then switches, and give the number of hosts"
+            f"all of the {len(degree)} nodes are hosts, and hosts have links to switches only; join them by a switch, "
+            "numbered after them, as in the links 0,2 and 1,2 of two hosts"
+        )
+    if count < 2:
+        raise InputError(
+            f"of {len(degree)} nodes {count} have one link and come before all others; number hosts first, then "
+            "switches, or give the number of hosts (topology.hosts)"
         )
     return count
 

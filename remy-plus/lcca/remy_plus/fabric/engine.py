@@ -204,6 +204,11 @@ class FabricEngine:
         return int(self._values["priorities"])
 
     @property
+    def sets_classes(self) -> bool:
+        """Whether its hosts choose the class of every packet, whatever that of the flow."""
+        return bool(self._kind and "priorities" in self._kind.settings)
+
+    @property
     def ideal(self) -> bool:
         """Whether it is an ideal (`TransportKind.ideal`): what it tells is of flows, not of ports."""
         return bool(self._kind and self._kind.ideal)

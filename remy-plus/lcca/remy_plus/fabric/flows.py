@@ -15,7 +15,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.tables import RowProblem
+    from lcca.inputs.tables import RowProblem
 
 Path = tuple[int, ...]
 """Switches from sender to receiver in order; empty where ECMP chooses."""
@@ -163,6 +163,11 @@ def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
     )
     for column, bad, text in checks:
         yield from ((row, column, text) for row in np.flatnonzero(bad).tolist())
+
+
+def few_classes(priority: int, priorities: int) -> str:
+    """Return what is wrong with a class that there is not."""
+    return f"must be below switch.priorities ({priorities}), got {priority}; 0 is the first class that is served"
 
 
 def fit_problems(flows: FabricFlows, topology: FabricTopology) -> Iterator[RowProblem]:

@@ -15,7 +15,7 @@ from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.fabric.events import LinkEvents
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.tables import RowProblem
+    from lcca.inputs.tables import RowProblem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -13,7 +13,7 @@ from pydantic import Field
 from lcca.evaluation.fabric.workload.load import LinkLoads
 from lcca.inputs.model import Model
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.flows import FabricFlows, few_classes
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.workload import FlowSizes
 
@@ -86,7 +86,7 @@ class Part(Model):
     """A workload that is no mix of others.
 
     Attributes:
-        priority: the class of its flows; the switches' `priorities` says how many there are.
+        priority: the class of its flows, 0 served first; the switches' `priorities` says how many there are.
     """
 
     priority: int = Field(default=0, ge=0)
@@ -99,7 +99,19 @@ class Part(Model):
     def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
         flows = self.drawn(topology, streams, duration_ns)
-        return replace(flows, priority=np.full(len(flows), self.priority))
+        return replace(flows, priority=np.full(len(flows), self.priority)) if self.priority else flows
+
+    def has_classes(self, topology: FabricTopology) -> bool:
+        """Tell whether any of its flows has another class than the first."""
+        return self.priority > 0
+
+    def class_problem(self, topology: FabricTopology, classes: int, by_size: bool) -> Misfit | None:
+        """Return the key of a class that switches with so many have not, or that classes by size replace, and why."""
+        if self.priority >= classes:
+            return ("priority",), few_classes(self.priority, classes)
+        if by_size and self.has_classes(topology):
+            return ("priority",), "excludes switch.class_bytes: leave one of them out"
+        return None
 
     @abstractmethod
     def count(self, topology: FabricTopology, duration_ns: float) -> float:

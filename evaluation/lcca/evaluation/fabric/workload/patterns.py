@@ -120,10 +120,11 @@ class Permutation(Part):
 
 
 class Trace(Part):
-    """The flows of a file, with their paths where it has any; the same for every seed.
+    """The flows of a file, with their paths and classes where it has any; the same for every seed.
 
     Attributes:
-        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path.
+        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path and priority, the
+            class of each flow in place of the key, 0 served first.
     """
 
     kind: Literal["trace"]
@@ -131,13 +132,25 @@ class Trace(Part):
 
     ends: ClassVar[bool] = True
 
-    def problem(self, topology: FabricTopology) -> Misfit | None:
-        """Return the key that does not fit the fabric, and why."""
+    def problem(self, topology: FabricTopology, classes: int | None = None) -> Misfit | None:
+        """Return the key that does not fit the fabric, or has other classes than so many, and why."""
         try:
-            read_flows(self.flows, topology)
+            read_flows(self.flows, topology, classes)
         except InputError as error:
             return ("flows",), str(error)
         return None
+
+    def class_problem(self, topology: FabricTopology, classes: int, by_size: bool) -> Misfit | None:
+        """Return the key whose classes cannot be, and why."""
+        if misfit := self.problem(topology, classes):
+            return misfit
+        if self.priority and read_flows(self.flows, topology).priority.any():
+            return ("priority",), f"excludes the column priority of {self.flows}: leave one of them out"
+        return super().class_problem(topology, classes, by_size)
+
+    def has_classes(self, topology: FabricTopology) -> bool:
+        """Tell whether any of its flows has another class than the first."""
+        return super().has_classes(topology) or bool(read_flows(self.flows, topology).priority.any())
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return none: the file's are there already."""

@@ -1,0 +1,42 @@
+"""Numbers in texts that users write: ASCII digits, a point before decimals, nothing between digits."""
+
+from __future__ import annotations
+
+from lcca.inputs.errors import InputError
+
+
+def real(text: str) -> float:
+    """Return the number that a text is, also NaN or infinity, which most who ask refuse.
+
+    Raises:
+        ValueError: it is none: ``float`` takes digits of all scripts and underscores too.
+    """
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"{text[:60]!r} is no number in ASCII digits")
+    return float(text)
+
+
+def integer(text: str) -> int:
+    """Return the whole number that a text is.
+
+    Raises:
+        ValueError: it is none, as `real` has it.
+    """
+    real(text)
+    return int(text)
+
+
+def assignments(text: str) -> list[tuple[str, str | None]]:
+    """Return names and values of a text such as ``gain=0.5,initial=4``; None where nothing is assigned.
+
+    Raises:
+        InputError: digits stand where a name must, as behind the comma of ``gain=0,5``.
+    """
+    found: list[tuple[str, str | None]] = []
+    for item in filter(None, text.split(",")):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if found and name.isdecimal():
+            before, number = found[-1]
+            raise InputError(f"'{before}={number},{name}': decimals take a point: {before}={number}.{name}")
+        found.append((name, value if equals else None))
+    return found
