@@ -1,6 +1,7 @@
 """`lcca tune` of a transport on a fabric."""
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from lcca.cli.printing.campaigns import print_to_paste
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
+from lcca.evaluation.report.words.tuned import advice, settings
+from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.recipes.tune import tune
@@ -74,23 +76,55 @@ def results(run: Path) -> tuple[dict[str, bytes], Any]:
 def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: Path) -> None:
     answer = lcca("tune", config, "--out", finished)
     assert answer.status == 0, answer.err
-    assert re.search(r"^tuned, to paste *\nparameter +value +unit +what it is *\nbdps +1 +bandwidth-", answer.out, re.M)
+    paste = r"^tuned, to paste *\nparameter +at 100 Gb/s +unit +what it is *\nbdps +1 +bandwidth-.*; default 0.1 "
+    assert re.search(paste, answer.out, re.M)
+    assert "Change nothing below 3\u00a0% (settle.margin_percent): this is more.\n" in answer.out
     assert f"optuna-dashboard sqlite:///{finished / 'study.sqlite3'}\n" in answer.out
-    assert (finished / "study.sqlite3").is_file() and "Tuned" in (finished / "report.html").read_text(encoding="utf-8")
+    page = (finished / "report.html").read_text(encoding="utf-8")
+    assert (finished / "study.sqlite3").is_file() and "Tuned, to paste" in page and "at 100 Gb/s" in page
+    assert "hroughput-" not in page and "slowdown, default above tuned" in page
+    searched, tested = json.loads((finished / "costs.json").read_text())["phases"]
+    networks = pd.read_parquet(finished / "candidates.parquet").query("same_as == -2").networks.sum()
+    assert searched["trials"] == networks == json.loads((finished / "summary.json").read_text())["network_trials"]
+    assert f'<p class="soft">{searched["trials"] + tested["trials"]:,} trials, ' in page
 
 
-def test_settings_have_three_digits_and_units(capsys: pytest.CaptureFixture[str]) -> None:
-    values = {"red.kmin_bytes": 30331.2, "red.kmax_bytes": 1.6e6, "increase_us": 10.1924, "increase_gbps": 0.3414021}
-    print_to_paste({"policy": "dcqcn@red", "simulator": "fabric", "policies": [{"parameters": values}]})
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[-1][:8] == "thresholds of markers are for ports of 100".split()
-    assert "(rpg_time_reset)" in rows[4] and "(rpg_ai_rate," in rows[5]
-    assert [row[:3] for row in rows[2:-1]] == [
-        ["red.kmin_bytes", "30.3", "kB"],
-        ["red.kmax_bytes", "1600", "kB"],
-        ["increase_us", "10.2", "µs"],
-        ["increase_gbps", "0.341", "Gb/s"],
+def test_settings_are_for_every_rate_with_three_digits_and_units() -> None:
+    """Thresholds of ports go with their rate; hosts have their own values; a marker's probability is everybody's."""
+    own = {"red.kmin_bytes": 400e3, "red.pmax": 0.2, "increase_us": 300.0, "hyper_gbps": 0.2}
+    tuned = {"red.kmin_bytes": 30331.2, "red.pmax": 0.96, "increase_us": 10.1924, "hyper_gbps": 0.3414021}
+    policies = [{"parameters": own}, {"parameters": tuned}]
+    summary = {"kind": "tune", "policy": "dcqcn@red", "simulator": "fabric", "policies": policies}
+    table = settings(summary | {"rates_gbps": {"hosts": [25.0, 100.0], "switches": [100.0, 200.0]}})
+    assert table.head == ("parameter", "at 25 Gb/s", "at 100 Gb/s", "at 200 Gb/s", "unit", "what it is")
+    assert [row[:5] for row in table.rows] == [
+        ("red.kmin_bytes", "", "30.3", "60.7", "kB"),
+        ("red.pmax", "", "0.96", "0.96", ""),
+        ("increase_us", "10.2", "10.2", "", "µs"),
+        ("hyper_gbps", "0.341", "0.341", "", "Gb/s"),
     ]
+    meanings = [row[5] for row in table.rows]
+    assert meanings[0].endswith("; default 400 / 800 kB") and meanings[2].endswith("(rpg_time_reset); default 300 µs")
+    assert not any("per 25 Gb/s" in each for each in meanings)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.10, 0.30, "this is more"),
+        (0.01, 0.03, "this is less"),
+        (0.02, 0.30, "whether this is more is open"),
+        (-0.30, 0.30, "whether this is more is open"),
+        (-0.30, -0.10, "this is less"),
+    ],
+)
+def test_the_verdict_says_when_to_change_nothing(low: float, high: float, words: str) -> None:
+    margin, middle = math.log2(1.03), (low + high) / 2
+    found = judge(low, high, margin)
+    comparison = {"verdict": found.name, "size": found.size, "margin": margin, "difference": middle}
+    percents = {"difference": 100 * (2**middle - 1)}
+    said = advice(comparison | {"throughput_equivalent_percent": percents})
+    assert said == f"Change nothing below 3\u00a0% (settle.margin_percent): {words}."
 
 
 @pytest.mark.slow

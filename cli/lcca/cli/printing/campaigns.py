@@ -9,13 +9,11 @@ from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.tuned import advice, knobs_of, named, settings
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
 from lcca.experiments.ecn.config import ACC
 from lcca.experiments.experiment import Costs
 from lcca.experiments.studies.words import comparison_cells, together
-from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import Transport
-from lcca.signal_sets.load import resolve
 
 HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
 LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
@@ -71,12 +69,12 @@ def print_study(summary: dict[str, Any]) -> None:
 
 def print_tuning(summary: dict[str, Any]) -> None:
     """Print the parameters that were found, their scores, and the comparisons with the policy's own."""
-    unit = summary["unit"]
+    unit, knobs = summary["unit"], knobs_of(summary)
     head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit)
     rows = [
         (
             each["id"],
-            ", ".join(map(_named, each["parameters"].items())),
+            named(each["parameters"], knobs),
             f"{each['search_score_bits']:.3f}",
             interval(score["mean"], score["low"], score["high"], "{:.3f}"),
             str(each["trials"]),
@@ -91,36 +89,5 @@ def print_tuning(summary: dict[str, Any]) -> None:
     title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
     print_table(Table(title, head, rows, left=2), *notes)
     for each in summary["comparisons"]:
-        print_comparison(each)
-    print_to_paste(summary)
-
-
-def print_to_paste(summary: dict[str, Any]) -> None:
-    """Print the tuned parameters as settings of hardware have them: three digits, with units, kB in place of bytes."""
-    values = summary["policies"][-1]["parameters"]
-    policy = resolve(summary["policy"], summary["simulator"]).policy
-    knobs = policy.with_parameters(values).named_knobs() if isinstance(policy, Transport) else {}
-    rows = []
-    for name, value in values.items():
-        unit, meaning = (knobs[name].unit, knobs[name].meaning) if name in knobs else ("", "")
-        rows.append((name, *_rounded(value, unit), meaning))
-    notes = ["thresholds of markers are for ports of 100 Gb/s, and go with the rate"] * any(map(_by_rate, values))
-    left = ("parameter", "unit", "what it is")
-    print_table(Table("tuned, to paste", ("parameter", "value", "unit", "what it is"), rows, left), *notes)
-
-
-def _rounded(value: Any, unit: str) -> tuple[str, str]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value), unit
-    shown, unit = (value / 1000, "kB") if unit == "bytes" else (value, unit)
-    return f"{float(f'{shown:.3g}'):.12g}", unit
-
-
-def _by_rate(name: str) -> bool:
-    kind, _, parameter = name.partition(".")
-    return kind in MARKERS and parameter in MARKERS[kind].knobs and MARKERS[kind].knobs[parameter].by_rate
-
-
-def _named(parameter: tuple[str, Any]) -> str:
-    key, value = parameter
-    return f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
+        print_comparison(each, advice(each))
+    print_table(settings(summary))

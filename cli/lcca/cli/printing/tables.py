@@ -14,7 +14,7 @@ from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.fabric.merit import MEASURES
 from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
-from lcca.evaluation.report.words.headline import headline, score_explained
+from lcca.evaluation.report.words.headline import headline, paid_words, score_explained
 from lcca.evaluation.report.words.merit import disagreements
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
@@ -29,8 +29,7 @@ from lcca.evaluation.report.words.statements import (
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
-from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
+from lcca.evaluation.trials.utilities import utilities_of
 from lcca.experiments.runs.remaining import words_for_time
 
 if TYPE_CHECKING:
@@ -245,16 +244,6 @@ def notes(rows: Sequence[Json]) -> list[str]:
         if c["note"]:
             about.setdefault(c["note"], []).append(c["B"])
     return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
-
-
-def paid_words(utilities: Iterable[str]) -> str:
-    """Return what the per cents of a difference are of, for utilities by name."""
-    names = list(utilities)
-    ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
-    words = {f"{each.of.label}, {'B above A' if each.large else 'A above B'}" for each in ratios}
-    if len(ratios) < len(names):
-        return "as throughput"
-    return words.pop() if len(words) == 1 else "A worse by"
 
 
 def _verdicts(title: str, rows: Sequence[Json]) -> Table:

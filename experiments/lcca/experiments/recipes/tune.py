@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from lcca.evaluation.comparison.ranking import mean_interval
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.running import common_scores
@@ -77,12 +78,13 @@ def _tune(
     tuned = record(TUNED, found.best, TUNED if found.is_better else DEFAULT) | {"candidate": found.best.number}
     return head(config) | {
         **fresh.origin,
+        **_rates(config),
         "unit": fresh.unit,
         "utility": config.utility.name,
         "policy": config.tuner.policy,
         "sampler": config.tuner.sampler.kind,
         "candidates": {state: int(n) for state, n in sorted(states.items())},
-        "network_trials": sum(each.networks for each in found.candidates if each.same_as is None),
+        "network_trials": found.trials,
         "policies": [record(DEFAULT, found.candidates[0], DEFAULT), tuned],
         "comparisons": compared([each for answer in tested.answers for each in answer.comparisons], layout.TEST),
     }
@@ -125,6 +127,16 @@ def search_costs(config: TuningConfig, jobs: int = 1) -> Costs:
     count = candidates * wanted.networks
     by = "tuner.networks" if wanted.trials is None else "tuner.trials × tuner.networks"
     return Costs({"search, at most": Cost(count, "trials", candidates * own.cpu_s, jobs, by)}, alone.tried)
+
+
+def _rates(config: TuningConfig) -> Json:
+    """Return the rates, Gb/s, of hosts and of ports of switches, which values to paste are for; nothing of networks."""
+    if not isinstance(config.place, FabricSpace):
+        return {}
+    met = [each.fabric for each in config.place.scenarios]
+    hosts = {float(rate) for each in met for rate in each.host_gbps}
+    switches = {float(rate) for each in met for node, _, rate in zip(*each.ports, strict=True) if node >= each.hosts}
+    return {"rates_gbps": {"hosts": sorted(hosts), "switches": sorted(switches)}}
 
 
 def _nothing(trials: Trials) -> Answer:

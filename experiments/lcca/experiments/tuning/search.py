@@ -56,6 +56,11 @@ class Search:
     policy: Policy
 
     @property
+    def trials(self) -> int:
+        """How many trials the candidates met."""
+        return sum(each.networks for each in self.candidates if each.same_as is None)
+
+    @property
     def is_better(self) -> bool:
         """Whether any candidate scored more than the policy's own parameters."""
         return self.best.number >= 0
@@ -107,15 +112,17 @@ def search(run: Run[TuningConfig, Any], source: TrialSource[Policy], jobs: int, 
     """
     config, folder = run.config, run.folder
     folder.set_state("tuning")
-    with run.reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task, run.costs.phase("tuning"):
+    title = f"tuning {config.tuner.policy}"
+    with run.reporter.task(title, config.tuner.trials) as task, run.costs.phase("tuning") as cost:
         tuning = _tuning(config, run.path, source, jobs, storage, task.update)
         best = tuning.lead()
-    candidates = tuning.candidates()
-    file = PolicyFile(tuning.space.build(best.params), provenance=_provenance(config, best))
+        found = Search(tuning.candidates(), best, tuning.space.policy, tuning.space.build(best.params))
+        cost.trials = found.trials
+    file = PolicyFile(found.policy, provenance=_provenance(config, best))
     policyfile.write_with_its_digest(run.path / layout.POLICY, file)
-    folder.write_table(layout.CANDIDATES, _table(candidates))
+    folder.write_table(layout.CANDIDATES, _table(found.candidates))
     folder.set_state("tuned")
-    return Search(candidates, best, tuning.space.policy, file.policy)
+    return found
 
 
 def join(config: TuningConfig, path: Path, *, jobs: int, executor: str = "local", storage: str | None = None) -> None:

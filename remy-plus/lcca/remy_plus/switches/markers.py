@@ -119,15 +119,15 @@ MARKERS: Mapping[str, MarkerKind] = MappingProxyType(
         "step": MarkerKind(
             "Alizadeh et al., SIGCOMM 2010, section 3.1; threshold of HPCC's simulator",
             {
-                "k_bytes": _bytes(300e3, "all packets beyond it are marked (30 kB per 10 Gb/s)", 10e3, 6400e3),
+                "k_bytes": _bytes(300e3, "all packets beyond it are marked", 10e3, 6400e3),
                 "k_bdps": _bdps("k", 0.05, 5),
             },
         ),
         "red": MarkerKind(
             "Zhu et al., SIGCOMM 2015, Figure 5: RED on the queue as it is; thresholds of HPCC's simulator",
             {
-                "kmin_bytes": _bytes(400e3, "none is marked up to it (100 kB per 25 Gb/s)", 10e3, 1600e3),
-                "kmax_bytes": _bytes(1600e3, "all are marked beyond it (400 kB per 25 Gb/s)", 50e3, 6400e3),
+                "kmin_bytes": _bytes(400e3, "none is marked up to it", 10e3, 1600e3),
+                "kmax_bytes": _bytes(1600e3, "all are marked beyond it", 50e3, 6400e3),
                 "pmax": Knob(
                     0.2, "", "probability at kmax_bytes; it rises in a line from kmin_bytes", search=Search(0.01, 1)
                 ),

@@ -106,8 +106,8 @@ _DCQCN = {
     "fast_recovery": Knob(
         1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
     ),
-    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)", around(0.005, 1)),
-    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)", around(0.05, 5)),
+    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate)", around(0.005, 1)),
+    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate)", around(0.05, 5)),
     "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
     "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
     "clamp_after_increase": Knob(
@@ -220,7 +220,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     search=Search(0, 10, 1),
                     limits=COUNT,
                 ),
-                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", around(0.004, 0.4)),
+                "increase_gbps": _gbps(0.04, "additive increase", around(0.004, 0.4)),
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },

@@ -18,10 +18,14 @@ from lcca.evaluation.report.figures.style import (
     letters,
     new_figure,
 )
+from lcca.evaluation.report.words.headline import paid_words
 
 Json = dict[str, Any]
 
 LEVEL_TITLES = {"set": "Signal sets: mean over trainings", "policy": "Selected policies"}
+
+SIDES = ("baseline", "candidate")
+"""What the two sides of a difference are called where several are shown."""
 
 ONE_LINE = 30
 """Characters; a longer label is broken in two."""
@@ -41,11 +45,14 @@ def labels(comparisons: Sequence[Json]) -> list[str]:
 def forest_data(comparisons: Sequence[Json]) -> list[Json]:
     """Return the rows, signal sets before policies, otherwise in the given order; None for ends that are not known yet.
 
-    `bits_per_doubling`: the difference that twice the throughput at equal delay makes; None if unknown.
+    `bits_per_doubling`: the difference that twice the throughput at equal delay makes, None if unknown; `paid`: what
+    per cents are of.
     """
     shown = ("level", "difference", "low", "high", "margin", "verdict")
     rows = [
-        {"label": label} | {key: each[key] for key in shown} | {"bits_per_doubling": _bits_per_doubling(each)}
+        {"label": label}
+        | {key: each[key] for key in shown}
+        | {"bits_per_doubling": _bits_per_doubling(each), "paid": paid_words([each["utility"]], *SIDES)}
         for each, label in zip(comparisons, labels(comparisons), strict=True)
     ]
     return sorted(rows, key=lambda row: row["level"] != "set")
@@ -84,9 +91,9 @@ def _draw_level(ax: Axes, title: str, rows: Sequence[Json]) -> None:
     ax.grid(visible=False, axis="y")
     ax.set_title(title, loc="left")
     ax.set_xlabel("difference of the score, bits (right: better than the baseline)")
-    scales = {row["bits_per_doubling"] for row in rows} - {None}
+    scales = {(row["bits_per_doubling"], row["paid"]) for row in rows if row["bits_per_doubling"]}
     if len(scales) == 1:
-        _percent_axis(ax, reach, scales.pop() or 1.0)
+        _percent_axis(ax, reach, *scales.pop())
 
 
 def _draw_row(ax: Axes, y: int, row: Json, reach: float) -> None:
@@ -101,8 +108,8 @@ def _draw_row(ax: Axes, y: int, row: Json, reach: float) -> None:
         ax.plot(ends, [y, y], color=INK, linewidth=1.1, marker="|", markersize=letters(9.5), markeredgewidth=1.1)
 
 
-def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:
-    """Add an axis on top in throughput-equivalent percent, unless the numbers would be very large."""
+def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float, paid: str) -> None:
+    """Add an axis on top in percent of what is paid for, unless the numbers would be very large."""
     if reach / bits_per_doubling > 2:
         return
 
@@ -113,5 +120,5 @@ def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:
         return bits_per_doubling * np.log2(np.maximum(1 + percent / 100, 1e-6))
 
     top = ax.secondary_xaxis("top", functions=(to_percent, to_bits))
-    top.set_xlabel("throughput-equivalent, %", fontsize=letters(9))
+    top.set_xlabel(f"{paid}, %", fontsize=letters(9))
     top.spines["top"].set_visible(False)

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
+from lcca.evaluation.report.figures.forest import SIDES, draw_forest, forest_data, labels
 from lcca.evaluation.report.figures.style import (
     FAINT,
     INK,
@@ -24,7 +24,9 @@ from lcca.evaluation.report.figures.style import (
     panels_by_utility,
 )
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content, data_table
+from lcca.evaluation.report.words.headline import paid_words
 from lcca.evaluation.report.words.statements import (
+    capital,
     counted_units,
     coverage,
     coverages,
@@ -93,7 +95,8 @@ def generalisation(tables: RunTables) -> Content | None:
     )
     failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
     title = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
-    head = ("Candidate", "Against", "Utility", "Sign and size", "Throughput-equivalent", "n")
+    of = capital(paid_words((row["utility"] for row in rows), *SIDES))
+    head = ("Candidate", "Against", "Utility", "Sign and size", of, "n")
     body = [
         (
             *(row["B"], row["A"], row["utility"], sign_and_size(row)),

@@ -15,6 +15,7 @@ from lcca.evaluation.report.sections.section import BOTH, Content
 from lcca.evaluation.report.words.merit import NOTE, merit_table
 from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.tuned import UNKNOWN, knobs_of, named, setting, settings
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.evaluation.trials.tables import RunTables
@@ -27,10 +28,8 @@ def measures(tables: RunTables) -> Content | None:
     rows = [] if tables.has_trainings else tables.policies
     if not rows:
         return None
-    known = NETWORK_TRIALS | FABRIC_TRIALS
-    words = ("Policy", "Condition", "Parameters")
-    texts = [row["id"] for row in rows], _conditions(rows), [_named(row.get("parameters", {})) for row in rows]
-    columns = dict(zip(words, texts, strict=True))
+    known, words = NETWORK_TRIALS | FABRIC_TRIALS, ("Policy", "Condition")
+    columns = dict(zip(words, ([row["id"] for row in rows], _conditions(rows)), strict=True))
     columns["Score in the search, bits"] = [number(row.get("search_score_bits")) for row in rows]
     columns |= {capital(each.head): [_measured(row, each) for row in rows] for each in known.values()}
     columns |= {name.capitalize(): [number(row.get(name), 0) for row in rows] for name in ("trials", "failed")}
@@ -39,11 +38,9 @@ def measures(tables: RunTables) -> Content | None:
         "Means over trials, each with its interval in brackets or with one standard error after ±. Differences of "
         "policies that ran the same trials are more precise than these suggest."
     )
-    return Content(
-        caption,
-        tables=(Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words),),
-        unfolded=True,
-    )
+    shown = Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words)
+    tuned = [settings(tables.summary)] if tables.summary.get("kind") == "tune" and not tables.comparisons else []
+    return Content(caption, tables=(shown, *tuned), unfolded=True)
 
 
 def merit(tables: RunTables) -> Content | None:
@@ -65,15 +62,11 @@ def _conditions(rows: Sequence[Json]) -> list[str]:
         return [row.get("condition", "") for row in rows]
     there = [name for name in NETWORK_COLUMNS if len({str(row.get(name)) for row in rows}) > 1]
     return [
-        f"{row['network']}: {_named({name: row[name] for name in there})}".rstrip(": ") if "network" in row else ""
+        f"{row['network']}: {named({name: row[name] for name in there}, {}, digits=6)}".rstrip(": ")
+        if "network" in row
+        else ""
         for row in rows
     ]
-
-
-def _named(values: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}" for key, value in values.items()
-    )
 
 
 def _measured(row: Json, metric: Metric) -> str:
@@ -115,19 +108,20 @@ def tried(tables: RunTables) -> Content | None:
     if "number" not in found:
         return None
     best = found.sort_values("score_bits", ascending=False, kind="stable").to_dict("records")
-    parameters = [name for name in map(str, found) if name.startswith("parameter_")]
+    names = [name.removeprefix("parameter_") for name in map(str, found) if name.startswith("parameter_")]
+    knobs = {name: knobs_of(tables.summary).get(name, UNKNOWN) for name in names}
     rows = [
         (
             "default" if row["number"] < 0 else str(row["number"]),
             *(row["state"], number(row["score_bits"]), number(row["networks"], 0)),
-            *(f"{row[name]:.6g}" if isinstance(row[name], float) else str(row[name]) for name in parameters),
+            *(setting(row[f"parameter_{name}"], knob)[0] for name, knob in knobs.items()),
             str(row["note"]),
         )
         for row in best
     ]
-    names = [name.removeprefix("parameter_") for name in parameters]
+    heads = [", ".join(filter(None, (name, setting(0, knob)[1]))) for name, knob in knobs.items()]
     unit = capital(tables.summary["unit"])
-    head = ("Candidate", "State", "Score in the search, bits", unit, *names, "Note")
+    head = ("Candidate", "State", "Score in the search, bits", unit, *heads, "Note")
     counted = ", ".join(f"{count} {state}" for state, count in tables.summary["candidates"].items())
     caption = "Those that were stopped saw fewer trials than those that are complete."
     table = Table("Candidates, best first", head, rows, {"Candidate", "State", "Note"})

@@ -17,6 +17,7 @@ from lcca.evaluation.report.words.commands import OPEN, Command
 from lcca.evaluation.report.words.headline import Answer, Statement, best_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.tuned import advice, settings
 from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.evaluation.trials.tables import RunTables, group_of
@@ -114,14 +115,8 @@ def _means(tables: RunTables) -> Iterator[Part]:
     if metrics:
         base = dict.fromkeys(_name(tables, each["A"], each["utility"]) for each in tables.leading_comparisons)
         yield _table(tables, trials, metrics, next(iter(base)) if len(base) == 1 else "")
-    if values := [(each["id"], each["parameters"]) for each in tables.policies if each.get("parameters")]:
-        names = list(dict.fromkeys(name for _, own in values for name in own))
-        rows = [[name, *(_value(own.get(name)) for _, own in values)] for name in names]
-        yield Part("Tuned values", "", Table("", ["Parameter", *(name for name, _ in values)], rows))
-
-
-def _value(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if tables.summary.get("kind") == "tune":
+        yield Part("Tuned, to paste", " ".join(map(advice, tables.leading_comparisons)), settings(tables.summary))
 
 
 def _trials(tables: RunTables) -> pd.DataFrame:

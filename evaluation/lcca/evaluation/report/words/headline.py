@@ -1,7 +1,7 @@
 """The answer of a run in plain words."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,13 @@ from lcca.evaluation.report.words.statements import (
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.evaluation.trials.utility import Utility
 
 Json = dict[str, Any]
+
+THROUGHPUT = "throughput-equivalent"
+"""What per cents of a difference are of, unless it is of a metric."""
 
 NO_BREAK_HYPHEN = "\u2011"
 
@@ -167,7 +171,7 @@ def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -
 
 def summed_up(comparisons: Sequence[Json]) -> str:
     """Return such as "link positive, smaller than 3 %; queue not settled", or counts where there are many."""
-    margins = {percent(_margin_percent(each), signed=False) for each in comparisons}
+    margins = {percent(margin_percent(each), signed=False) for each in comparisons}
     margin = margins.pop() if len(margins) == 1 else "the margin"
     found: dict[str, list[Json]] = {
         sign_and_size({"direction": sign, "size": size}, margin): [] for sign in SIGNS for size in SIZES
@@ -187,7 +191,7 @@ def _part(words: str, found: Sequence[Json], total: int) -> str:
 
 
 def _sentence(comparison: Json, name_utility: bool) -> str:
-    said = sign_and_size(comparison, percent(_margin_percent(comparison), signed=False))
+    said = sign_and_size(comparison, percent(margin_percent(comparison), signed=False))
     by = f" (utility {comparison['utility']})" if name_utility else ""
     subject = f"{comparison['B']} against {comparison['A']}{by}"
     ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
@@ -196,7 +200,8 @@ def _sentence(comparison: Json, name_utility: bool) -> str:
     return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {counted_units(comparison)}{remarks}."
 
 
-def _margin_percent(comparison: Json) -> float:
+def margin_percent(comparison: Json) -> float:
+    """Return the margin of a comparison in per cent."""
     bits = comparison["difference"]
     percent_of = comparison["throughput_equivalent_percent"]["difference"]
     margin: float = comparison["margin"]
@@ -206,17 +211,18 @@ def _margin_percent(comparison: Json) -> float:
 
 
 def _interval(comparison: Json) -> str:
-    """Return the difference with its interval, in throughput-equivalent percent."""
+    """Return the difference with its interval, in percent of what the utility pays for."""
     value = comparison["throughput_equivalent_percent"]
+    of = paid_words([comparison["utility"]], comparison["A"], comparison["B"])
     if value["difference"] is None:
         return "no estimate yet"
     if value["low"] is None or value["high"] is None:
-        return f"{percent(value['difference'])} throughput-equivalent, no interval yet"
+        return f"{percent(value['difference'])} {of}, no interval yet"
     if comparison["sigma_d"] == 0:
-        return f"{percent(value['difference'])} throughput-equivalent on every pair"
+        return f"{percent(value['difference'])} {of} on every pair"
     ends = f"{percent(value['low'])} to {percent(value['high'])}"
     confidence = f"{100 * (1 - comparison['alpha']):.3g}{NO_BREAK}%"
-    return f"{percent(value['difference'])} throughput-equivalent ({confidence} interval {ends})"
+    return f"{percent(value['difference'])} {of} ({confidence} interval {ends})"
 
 
 def _outlook(comparison: Json) -> str:
@@ -224,6 +230,16 @@ def _outlook(comparison: Json) -> str:
         return ""
     unit = "training seeds" if comparison["level"] == "set" else "pairs"
     return f"; forecast {counts(*comparison['likely_n'])} {unit}"
+
+
+def paid_words(utilities: Iterable[str], a: str = "A", b: str = "B") -> str:
+    """Return what the per cents of a difference between two are of, for utilities by name."""
+    names = list(utilities)
+    ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
+    words = {f"{each.of.label}, {f'{b} above {a}' if each.large else f'{a} above {b}'}" for each in ratios}
+    if len(ratios) < len(names):
+        return THROUGHPUT
+    return words.pop() if len(words) == 1 else f"{a} worse by"
 
 
 def score_explained(utilities: Mapping[str, Utility]) -> str:
