@@ -17,6 +17,7 @@ from lcca.evaluation.comparison.sets import (
     best_of_difference,
     compare_sets,
     mixture,
+    seeds_needed,
 )
 from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -148,3 +149,10 @@ def test_the_jackknife_error_of_the_best_of_five() -> None:
     assert found[:, 0].mean() == pytest.approx(0, abs=3 * found[:, 0].std() / 20)
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.25)
     assert math.isnan(best_of_difference([1.0] * 5, [2.0] * 5)[1])
+
+
+@pytest.mark.parametrize("comparisons", [1, 2, 3, 10, 21])
+def test_seeds_needed_are_where_intervals_begin(comparisons: int) -> None:
+    rng, needed = np.random.default_rng(comparisons), seeds_needed(0.05, comparisons)
+    finite = [math.isfinite(SeedInterval.of(rng.normal(size=n), 0.05 / comparisons).low) for n in range(2, 12)]
+    assert finite.index(True) + 2 == needed and all(finite[needed - 2 :])

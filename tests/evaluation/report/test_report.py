@@ -156,7 +156,7 @@ def test_commands_make_the_run_again_and_settle_what_is_open(folder: Path) -> No
     assert stored.lines[0] == "lcca verdict results/made-up/0123abcd"
     opened = [each for each in summary["comparisons"] if each["verdict"] == "not settled"]
     assert bool(rest) == bool(opened)
-    made_up = {"level": "policy", "verdict": "not settled", "likely_n": [100, 700], "n": 50}
+    made_up = {"level": "policy", "B": "b", "verdict": "not settled", "likely_n": [100, 700], "n": 50}
     of_sets = made_up | {"level": "set", "likely_n": None, "n": 8}
     (settling,) = commands(summary | {"comparisons": [made_up, of_sets]}, {})[2:]
     assert "at most 16 training seeds and 700 pairs" in settling.purpose

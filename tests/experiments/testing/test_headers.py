@@ -3,20 +3,23 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lcca.evaluation.comparison.compare import compare_policies
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.recipes import sweep as run
 from lcca.experiments.testing.groups import outlooks
-from lcca.inputs.errors import ConfigError
+from lcca.experiments.testing.net_benefit import compare_all
+from lcca.inputs.errors import ConfigError, InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.rules import RuleTable
@@ -112,6 +115,53 @@ def test_a_header_file_lies_beside_the_campaign(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(json.dumps(own))  # JSON is YAML
     (tmp_path / "c.yaml").write_text(TINY + "headers: [mine.yaml]\n")
     assert read_campaign(tmp_path / "c.yaml").candidates[-1].name == "mine"
+
+
+def test_too_few_seeds_are_said_before_anything_is_trained(
+    lcca: RunCommand, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four headers and the baseline are ten pairs, which leaves five seeds without any interval."""
+
+    def stop(*arguments: Any) -> None:
+        raise InputError("a training begins")
+
+    monkeypatch.setattr(run, "run_trainings", stop)
+    few = "training_seeds: with 5 no headers can have an interval at an error rate of 0.5 % (5 % shared by 10)"
+    for most, said in ((5, True), (6, False)):
+        command = [
+            "sweep",
+            campaign,
+            "--out",
+            tmp_path / str(most),
+            "--set",
+            f"training_seeds={{first: 5, most: {most}}}",
+        ]
+        answers = lcca(*command, "--plan"), lcca(*command)
+        assert [answer.status for answer in answers] == [0, 2] and answers[1].err.endswith("a training begins\n")
+        assert [few in answer.out + answer.err for answer in answers] == [said, said]
+    assert "it takes 6 at least" in lcca(*command[:-1], "training_seeds={first: 5, most: 5}", "--plan").out
+
+
+def test_a_header_has_one_forecast(done: Path) -> None:
+    """That of what more seeds wait for: its net benefit, not its signals alone."""
+    rng, base, candidates = np.random.default_rng(1), "loss+rtt", read_campaign(done / "config.yaml").candidates
+    others = [each.name for each in candidates if each.name != base]
+
+    def scores() -> dict[int, float]:
+        return dict(enumerate(rng.normal(size=6)))
+
+    def compare(total: int) -> list[Comparison]:
+        same: Any = {"utility": DEFAULT, "rule": SettlingRule(), "comparisons": total}
+        return [compare_sets(base, name, scores(), scores(), **same) for name in others]
+
+    def chosen(candidate: Any) -> Any:
+        return SimpleNamespace(learner=SimpleNamespace(candidate=candidate, signals=candidate.signals))
+
+    own = {each.name: chosen(each) for each in candidates}
+    group: Any = SimpleNamespace(others=others, selected=own, by_trainer={}, compare_all_candidates=compare)
+    assert {each.likely_n for each in compare_all([group])} == {None}
+    group.selected = {name: chosen(candidates[0]) for name in own}
+    assert None not in {each.likely_n for each in compare_all([group])}
 
 
 def test_gross_and_cost_make_net(done: Path) -> None:

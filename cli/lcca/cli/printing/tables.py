@@ -213,6 +213,8 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
     )
     for point, each in found.items():
         named = f"{point}: " if point else ""
+        if each.note:
+            print_visible(named + each.note)
         if parts := each.cpu_parts:
             times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
             print_visible(f"{named}CPU time: {', '.join(times)}")

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, correlation, counted
 from lcca.evaluation.settling.base import Rule, spread_range
 from lcca.evaluation.settling.judgement import judge
-from lcca.evaluation.settling.sequence import HORIZON, half_width, log_e_value, pairs_until
+from lcca.evaluation.settling.sequence import HORIZON, first_reached, half_width, log_e_value, pairs_until
 from lcca.evaluation.trials.utility import Utility
 
 Floats = NDArray[np.float64]
@@ -132,6 +132,12 @@ class SeedInterval:
         narrowest = margin / 2 if near <= margin / 2 <= far else min(max(x, margin - x) for x in (near, far))
         low, high = self.seeds_until(widest, kind), self.seeds_until(narrowest, unkind)
         return min(low, HORIZON), min(max(low, high), HORIZON)
+
+
+def seeds_needed(alpha: float, comparisons: int) -> int:
+    """Return the fewest training seeds with which comparisons that share α can have intervals at all."""
+    rate = alpha / max(comparisons, 1)
+    return first_reached(lambda n: math.isfinite(half_width(n, 1.0, mixture(rate), rate)), FIRST_SEEDS)
 
 
 def compare_sets(

@@ -27,6 +27,7 @@ from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.testing.forecast import Forecast, forecast
+from lcca.experiments.testing.net_benefit import too_few_seeds
 from lcca.experiments.testing.ns3 import validate_in_ns3
 from lcca.experiments.testing.per_network import run_per_network
 from lcca.experiments.testing.selected import run_generalisation, run_tests
@@ -179,6 +180,8 @@ def _run(run: CampaignRun, cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     counts = dict.fromkeys(f"{len(learners(config, seeds))}" for seeds in (config.seed_steps[0], config.seeds))
     reporter.say(f"{config.name}: {' to '.join(counts)} trainings, then tests; everything goes to {folder.path}")
+    if note := too_few_seeds(config):
+        reporter.say(f"warning: {note}")
     trained = run_trainings(run, cache, pool)
     folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))
     groups = trained.groups(config)

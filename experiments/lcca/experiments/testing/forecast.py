@@ -15,6 +15,7 @@ import numpy as np
 
 from lcca.experiments.learning.plan import in_groups, learners
 from lcca.experiments.learning.training import engine_of
+from lcca.experiments.testing.net_benefit import too_few_seeds
 from lcca.remy_plus.core.signals import OF_HOSTS
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.rplus.actions import with_actions
@@ -90,6 +91,7 @@ class Forecast:
         at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
         groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
             trained before the next one begins.
+        note: on what it cannot find, however long it takes; empty where all can be settled.
     """
 
     trainings: tuple[Training, ...]
@@ -99,6 +101,7 @@ class Forecast:
     jobs: int
     at_once: int = 1
     groups: tuple[int, ...] = ()
+    note: str = ""
 
     @property
     def trial_cpu_s(self) -> float:
@@ -186,6 +189,7 @@ class Forecast:
             "ns3_trials": [end.ns3 for end in self.ends],
             "trial_cpu_s": round(self.trial_cpu_s, 6),
             "jobs": self.jobs,
+            "note": self.note,
             "trainings_at_once": self.at_once,
             "cpu_s_by_part": {
                 name: {"key": key, "least": round(low, 1), "most": round(high, 1)}
@@ -228,6 +232,7 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
         jobs if away else min(jobs, len(os.sched_getaffinity(0))),
         at_once,
         tuple(map(len, groups)),
+        too_few_seeds(config),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -11,7 +12,14 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, no_choice_yet
-from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, compare_sets, trainers_remark
+from lcca.evaluation.comparison.sets import (
+    FIRST_SEEDS,
+    MOST_SEEDS,
+    TRAINED_TOO_LITTLE,
+    compare_sets,
+    seeds_needed,
+    trainers_remark,
+)
 from lcca.experiments.testing.groups import Group, outlooks
 from lcca.signal_sets.headers.costs import switch_cost
 
@@ -161,9 +169,27 @@ def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple
     return settled, "; ".join(filter(None, (outlooks(sets), *(family.words() for family in families))))
 
 
+def too_few_seeds(config: CampaignConfig) -> str:
+    """Return that a campaign's training seeds leave it without intervals, and how many it takes; empty where not."""
+    headers, others = (sum((c.header is not None) is own for c in config.candidates) for own in (True, False))
+    shared = {"headers": math.comb(headers + 1, 2)} if headers else {}
+    shared |= {"signal sets": headers + others - 1} if others > 1 else {}
+    for what, count in shared.items():
+        count *= len(config.utilities)
+        alpha, have = config.rule.alpha, len(config.seeds)
+        if have < (needed := seeds_needed(alpha, count)):
+            return (
+                f"training_seeds: with {have} no {what} can have an interval at an error rate of "
+                f"{100 * alpha / count:.2g} % ({100 * alpha:g} % shared by {count}): none will be decided; it takes "
+                f"{needed} at least, as in {{first: {FIRST_SEEDS}, most: {MOST_SEEDS}}}"
+            )
+    return ""
+
+
 def compare_all(groups: Sequence[Group]) -> list[Comparison]:
     """Compare every candidate with the baseline over training seeds, α shared among all of a campaign.
 
+    Headers have no forecast here: what they wait for is their net benefit's (`settled_over_seeds`).
     Those that are settled below the baseline although they see all that it sees have a remark, and of several trainers
     all have one: by whom both were learnt, and whether the verdict depends on that.
     """
@@ -176,7 +202,8 @@ def compare_all(groups: Sequence[Group]) -> list[Comparison]:
             if alone:
                 said = {name: rows[at].stated.name for name, rows in alone.items()}
                 remarks.append(trainers_remark(group.learnt_by(each.A, each.B), each.stated.name, said))
-            compared.append(replace(each, note="; ".join([each.note, *remarks])))
+            ahead = each.likely_n if group.selected[each.B].learner.candidate.header is None else None
+            compared.append(replace(each, note="; ".join([each.note, *remarks]), likely_n=ahead))
     return compared
 
 

@@ -75,8 +75,9 @@ def _settling(summary: Json, config: str) -> tuple[Command, ...]:
 
 def open_seeds(summary: Json) -> int:
     """Return the training seeds that settle all signal sets and headers, by their forecasts; 0 if none is open."""
-    found = [each for each in summary["comparisons"] if each["level"] == "set" and each["verdict"] == NOT_SETTLED]
     rows = (summary.get("net_benefit") or {}).get("rows", [])
+    sets = (each for each in summary["comparisons"] if each["level"] == "set" and each["verdict"] == NOT_SETTLED)
+    found = [each for each in sets if each["B"] not in {row["header"] for row in rows}]
     found += [row["net_set"] for row in rows if row["decision"] == "open"]
     most = max((FIRST_SEEDS, *(_likely(each) for each in found)))
     return min(most, MOST_TRAINING_SEEDS) if found else 0
