@@ -10,6 +10,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.loaded_run import FORMAT
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.version import version
 from lcca.inputs.json_values import interval
@@ -38,6 +39,7 @@ def head(config: RunConfig) -> Json:
 def measured(rows: pd.DataFrame, names: Iterable[str], condition: str) -> list[Json]:
     """Return a record per contender under a condition: the mean over trials of every measure, with its interval."""
     numbers = rows.drop(columns=NUMBERS, errors="ignore").select_dtypes("number")
+    numbers = numbers.rename(columns={each.name: each.over_trials.name for each in FABRIC_TRIALS.values()})
     records = []
     for name in names:
         own = numbers[rows["policy"] == name]

@@ -5,10 +5,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ps_queue import completion_times
 from scipy import stats
 
-from lcca.evaluation.estimation.tails import mean_over_trials, tail_quantile
+from lcca.evaluation.estimation.tails import mean_over_trials, tail_quantile, tail_quantiles
 
 P = 0.99
 FLOWS = 200  # expected per trial
@@ -40,6 +42,31 @@ def test_the_interval_by_hand() -> None:
     beyond = np.array([np.sum(t > found.value) - 10 for t in trials]) / (1 - 1 / 8)
     reach = stats.t.ppf(0.975, 7) * math.sqrt(8 * beyond.var(ddof=1)) / 400
     assert (found.low, found.high) == pytest.approx(np.quantile(pooled, [0.8 - reach, 0.8 + reach]))
+
+
+@given(
+    st.lists(st.lists(st.floats(0.1, 1e6), max_size=60), min_size=1, max_size=12).filter(any),
+    st.lists(st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999]), min_size=1, unique=True).map(sorted),
+)
+def test_ends_of_a_higher_quantile_are_not_below_those_of_a_lower_one(
+    trials: list[list[float]], quantiles: list[float]
+) -> None:
+    found, alone = tail_quantiles(trials, quantiles), [tail_quantile(trials, p) for p in quantiles]
+    assert [each.value for each in found] == [each.value for each in alone]
+    for end in ("low", "high"):
+        ends = [getattr(each, end) for each in found]
+        assert ends == sorted(ends)
+    for i, (each, own) in enumerate(zip(found, alone, strict=True)):
+        assert own.low <= each.low <= each.value <= each.high <= own.high
+        assert each.low in [one.low for one in alone[: i + 1]] and each.high in [one.high for one in alone[i:]]
+
+
+def test_ends_that_cross_are_put_in_order() -> None:
+    """Two trials are alike but for the largest flows, so that the p99.9 is known less well than the p99."""
+    trials = [np.arange(1000.0), np.concatenate([np.arange(998.0) + 0.5, [2000, 3000]])]
+    low = {p: tail_quantile(trials, p).low for p in (0.5, 0.99, 0.999)}
+    assert 960 < low[0.999] < low[0.99]
+    assert [each.low for each in tail_quantiles(trials, low)] == [low[0.5], low[0.99], low[0.99]]
 
 
 def test_mean_of_trials_is_a_t_interval() -> None:

@@ -48,12 +48,12 @@ def test_eight_numbers_are_quantiles_of_all_flows_together() -> None:
     found = merits(trial("a", seed, each) for seed, each in enumerate(trials))["a"]
     pooled = [np.concatenate([each[size] for each in trials]) for size in sizes]
     expected = [[-np.log2(np.quantile(each, p)) for p in (0.5, 0.99)] for each in pooled]
-    numbers = [[row["p50_bits"]["mean"], row["p99_bits"]["mean"]] for row in found["decades"]]
+    numbers = [[row["p50_bits"]["value"], row["p99_bits"]["value"]] for row in found["decades"]]
     np.testing.assert_allclose(numbers, expected, rtol=1e-12)
     assert [row["flows"] for row in found["decades"]] == list(map(len, pooled))
-    assert found["merit_bits"]["mean"] == pytest.approx(np.mean(expected), rel=1e-12)
-    assert all(row[name]["low"] < row[name]["mean"] for row in found["decades"] for name in ("p50_bits",))
-    assert found["difference_bits"] == {"mean": 0.0, "low": 0.0, "high": 0.0}
+    assert found["merit_bits"]["value"] == pytest.approx(np.mean(expected), rel=1e-12)
+    assert all(row[name]["low"] < row[name]["value"] for row in found["decades"] for name in ("p50_bits",))
+    assert found["difference_bits"] == {"value": 0.0, "low": 0.0, "high": 0.0}
 
 
 def test_a_draw_of_trials_has_the_quantiles_of_their_flows() -> None:
@@ -71,7 +71,7 @@ def test_sizes_without_flows_are_left_out_and_said() -> None:
     assert found["long_flows_percent"] is None and starved(found) == ""
     assert merit_table([{"id": "a", "merit": found}]).caption.endswith("flows: 100 kB to 1 MB, from 1 MB")
     nothing = merits([trial("a", 1, {1000: np.empty(0)})])["a"]
-    assert nothing["decades"] == [] and np.isnan(nothing["merit_bits"]["mean"])
+    assert nothing["decades"] == [] and np.isnan(nothing["merit_bits"]["value"])
 
 
 def test_differences_are_from_the_first_that_is_no_ideal_and_over_common_trials() -> None:
@@ -81,8 +81,8 @@ def test_differences_are_from_the_first_that_is_no_ideal_and_over_common_trials(
     own, apart = found["hpcc"]["merit_bits"], found["hpcc"]["difference_bits"]
     assert apart["high"] < 0 and apart["high"] - apart["low"] < 0.1 * (own["high"] - own["low"])
     for each in found.values():
-        both = each["merit_bits"]["mean"] - found["dctcp"]["merit_bits"]["mean"]
-        assert each["difference_bits"]["mean"] == pytest.approx(both)
+        both = each["merit_bits"]["value"] - found["dctcp"]["merit_bits"]["value"]
+        assert each["difference_bits"]["value"] == pytest.approx(both)
     assert found["srpt"]["difference_bits"]["low"] > 0
 
 
@@ -95,7 +95,7 @@ def test_long_flows_that_pay_are_named() -> None:
         "b": "long flows pay: median slowdown from 1 MB +8 %",
         "c": "",
     }
-    assert found["b"]["difference_bits"]["mean"] > 0
+    assert found["b"]["difference_bits"]["value"] > 0
 
 
 def test_times_of_short_and_long_flows_are_quantiles_of_all_flows_of_all_units() -> None:
@@ -120,15 +120,15 @@ def test_times_of_short_and_long_flows_are_quantiles_of_all_flows_of_all_units()
         )  # ideal: 1 ns a byte
         long = np.concatenate([each[2_000_000] for each in own])
         said = found[name]
-        assert said["short_p99"]["slowdown"]["mean"] == pytest.approx(np.quantile(short, 0.99), rel=5e-4)
-        assert said["short_p99"]["us"]["mean"] == pytest.approx(np.quantile(times, 0.99), rel=5e-4)
-        assert said["long_p50"]["slowdown"]["mean"] == pytest.approx(np.quantile(long, 0.5), rel=5e-4)
-        assert said["long_p50"]["us"]["mean"] == pytest.approx(2000 * np.quantile(long, 0.5), rel=5e-4)
+        assert said["short_p99"]["slowdown"]["value"] == pytest.approx(np.quantile(short, 0.99), rel=5e-4)
+        assert said["short_p99"]["us"]["value"] == pytest.approx(np.quantile(times, 0.99), rel=5e-4)
+        assert said["long_p50"]["slowdown"]["value"] == pytest.approx(np.quantile(long, 0.5), rel=5e-4)
+        assert said["long_p50"]["us"]["value"] == pytest.approx(2000 * np.quantile(long, 0.5), rel=5e-4)
     more = found["header"]["short_p99"]["us_more"]
-    assert more["mean"] == pytest.approx(0.1 * found["none"]["short_p99"]["us"]["mean"], rel=5e-3)
-    assert 0 < more["low"] < more["mean"] < more["high"]
+    assert more["value"] == pytest.approx(0.1 * found["none"]["short_p99"]["us"]["value"], rel=5e-3)
+    assert 0 < more["low"] < more["value"] < more["high"]
     faster = found["header"]["long_p50"]["throughput_percent"]
-    assert faster["mean"] == pytest.approx(100 * (1 / 0.95 - 1), rel=0.02) and 4 < faster["low"] < faster["high"] < 7
+    assert faster["value"] == pytest.approx(100 * (1 / 0.95 - 1), rel=0.02) and 4 < faster["low"] < faster["high"] < 7
     bits = bits_by_unit(kept)
     for name, own in scaled.items():
         for unit in range(4):
@@ -151,7 +151,7 @@ def test_trials_that_kept_no_times_have_slowdowns_alone() -> None:
         assert [len(each) for each in found[:4]] == [len(parts) * len(each) for each in slowdowns]
         assert not any(map(len, found[4:]))
     again = merits_of({"a": {seed: unpacked([without]) for seed in (1, 2)}}, "a")["a"]
-    assert np.isnan(again["short_p99"]["us"]["mean"]) and again["short_p99"]["slowdown"]["mean"] > 1
+    assert np.isnan(again["short_p99"]["us"]["value"]) and again["short_p99"]["slowdown"]["value"] > 1
 
 
 def test_one_trial_or_equal_ones_have_no_interval() -> None:
@@ -164,7 +164,7 @@ def test_one_trial_or_equal_ones_have_no_interval() -> None:
 def test_intervals_hold_the_figure_of_the_law_as_often_as_they_say() -> None:
     """95 %; with 20 trials of some 60 flows of a size, whose p99 is of 12 flows, 91 % in 200 repetitions."""
     law = merits(trial("a", seed, drawn(seed)) for seed in range(4000))
-    truth, count, held = law["a"]["merit_bits"]["mean"], 200, 0
+    truth, count, held = law["a"]["merit_bits"]["value"], 200, 0
     for k in range(count):
         found = merits(trial("a", seed, drawn(10_000 + 20 * k + seed)) for seed in range(20))["a"]["merit_bits"]
         held += found["low"] <= truth <= found["high"]

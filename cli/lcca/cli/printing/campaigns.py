@@ -25,7 +25,8 @@ def print_acc(summary: dict[str, Any], condition: str) -> None:
         [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
     )
     held_out = ", held out" if condition in summary.get("held_out", ()) else ""
-    metrics = [each for each in (SCORE, *shown(FABRIC_TRIALS, "campaign")) if each.name in rows[0]]
+    known = (SCORE, *(each.over_trials for each in shown(FABRIC_TRIALS, "campaign")))
+    metrics = [each for each in known if each.name in rows[0]]
     head = ("", *(each.head for each in metrics), f"acc − this one ({found[0]['unit']})", "acc is")
     verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
     cells = [(row["id"], *(_cell(row[each.name], each) for each in metrics), *verdicts[row["id"]]) for row in rows]

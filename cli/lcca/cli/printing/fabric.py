@@ -72,7 +72,7 @@ def _of_class(i: int) -> Callable[[Json], str]:
 
 def _with_interval(value: dict[str, float]) -> str:
     ends = [_number(value[end]) if math.isfinite(value[end]) else TOO_FEW for end in ("low", "high")]
-    return f"{_number(value['mean'])} {bracketed(*ends)}"
+    return f"{_number(value['value' if 'value' in value else 'mean'])} {bracketed(*ends)}"
 
 
 def _number(value: float) -> str:

@@ -83,7 +83,7 @@ def print_result(summary: Json, every_table: bool = False) -> None:
 
 def print_policies(summary: Json) -> None:
     """Print one line per policy: its results on the test networks of its training seed."""
-    known = [*shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
+    known = [each.over_trials for table in (NETWORK_TRIALS, FABRIC_TRIALS) for each in shown(table, "campaign")]
     metrics = [each for each in known if any(each.name in policy["trained"] for policy in summary["policies"])]
     head = ("policy", "rules", "score, bits", *(each.head for each in metrics), "trials", "networks of")
     rows = [

@@ -6,8 +6,8 @@ depends on how long a trial is, and in short trials lies far below the pooled qu
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -70,6 +70,20 @@ def tail_quantile(trials: Sequence[ArrayLike], p: float, *, confidence: float = 
     ends = (-math.inf, math.inf) if alike else _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
     return TailQuantile(value, *ends, len(flows), pooled.size, beyond, tail_warning(beyond))
+
+
+def tail_quantiles(
+    trials: Sequence[ArrayLike], quantiles: Iterable[float], *, confidence: float = 0.95
+) -> list[TailQuantile]:
+    """Return ascending quantiles of the same flows, no end of whose intervals lies below that of a lower one.
+
+    The lower end of each is the largest up to it, the upper end the least from it on. Where all intervals of
+    `tail_quantile` hold so do these, since quantiles are ordered: together they cover as often.
+    """
+    found = [tail_quantile(trials, p, confidence=confidence) for p in quantiles]
+    low = np.maximum.accumulate([each.low for each in found])
+    high = np.minimum.accumulate([each.high for each in reversed(found)])[::-1]
+    return [replace(each, low=float(a), high=float(b)) for each, a, b in zip(found, low, high, strict=True)]
 
 
 def _quantile(ordered: Floats, p: float) -> float:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.estimation.tails import tail_quantile
+from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import t_quantile
 from lcca.remy_plus.core.elementary import log2, power
 
 Floats = NDArray[np.float64]
 Value = dict[str, float]
-"""A number of bits as `mean`, and its 95 % interval from `low` to `high`; NaN where there is none."""
+"""A number as `value`, and its 95 % interval from `low` to `high`; NaN where there is none."""
 
 DECADES = tuple(pairwise((0.0, 10_000.0, 100_000.0, 1_000_000.0, math.inf)))
 """Of the sizes of flows, bytes."""
@@ -68,7 +68,7 @@ def merits_of(found: Mapping[str, Mapping[int, Flows]], against: str) -> dict[st
     The interval is by Student's t with the standard error of the bootstrap over units, whose flows resemble each other
     (Efron and Tibshirani 1993, chapter 8); differences draw the same units for both. Where few flows lie beyond a p99
     it is short: over a law with 60 flows of a size in a trial, which resemble each other, 95 % were 87, 91 and 93 %
-    with 10, 20 and 40 trials. The intervals of the eight numbers are those of `tail_quantile`.
+    with 10, 20 and 40 trials. The intervals of the eight numbers are those of `tail_quantiles`.
 
     Args:
         found: by contender and unit: a trial, or all trials of a training seed, which is the unit of a signal set.
@@ -209,18 +209,18 @@ def with_interval(drawn: Floats, units: int) -> Value:
     value, others = float(drawn[0]), drawn[1:][np.isfinite(drawn[1:])]
     spread = float(others.std()) if len(others) > 1 else math.nan
     if units < 2 or not math.isfinite(value) or (spread == 0 and value != 0):
-        return {"mean": value, "low": math.nan, "high": math.nan}
+        return {"value": value, "low": math.nan, "high": math.nan}
     reach = t_quantile(units - 1, ALPHA) * spread * math.sqrt(units / (units - 1))
-    return {"mean": value, "low": value - reach, "high": value + reach}
+    return {"value": value, "low": value - reach, "high": value + reach}
 
 
 def _decade(units: Sequence[Flows], decade: int) -> dict[str, Any]:
     own, (low, high) = _of(units, decade), DECADES[decade]
     row: dict[str, Any] = {"size_from": low, "size_to": high, "flows": sum(map(len, own))}
-    for name, p in PERCENTILES.items():
-        found = tail_quantile(own, p, confidence=1 - ALPHA)
+    quantiles = tail_quantiles(own, PERCENTILES.values(), confidence=1 - ALPHA)
+    for name, found in zip(PERCENTILES, quantiles, strict=True):
         bits = [-math.log2(end) if 0 < end < math.inf else math.nan for end in (found.value, found.high, found.low)]
-        row[f"{name}_bits"] = dict(zip(("mean", "low", "high"), bits, strict=True))
+        row[f"{name}_bits"] = dict(zip(("value", "low", "high"), bits, strict=True))
     return row
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from lcca.evaluation.estimation.tails import tail_quantile
+from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
@@ -20,7 +20,7 @@ from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 
 Value = dict[str, float]
-"""A mean, or a quantile of all flows, and its interval from low to high."""
+"""A `mean` over trials, or as `value` a quantile of all flows, and its interval from low to high."""
 
 CONFIDENCE = 0.95
 SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -33,7 +33,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     """Return a row per transport: score, metrics and metrics by size, each with an interval over trials.
 
     Means are over trials, by Student's t, but for scores on the log scale. Quantiles of slowdowns are those of all
-    flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantile`); flows that did not finish
+    flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantiles`); flows that did not finish
     count with what they take at least.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
     trials that are equal bit for bit that they are one sample. `merit` is that of `merits`.
@@ -69,7 +69,11 @@ def _mean(metric: Metric, values: ArrayLike) -> Value:
 
 def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
     slowdowns = [each.slowdown for each in times]
-    return {f"slowdown_{name}": _quantile(slowdowns, p) for name, p in QUANTILES.items()}
+    if not sum(map(len, slowdowns)):
+        return {f"slowdown_{name}": dict.fromkeys(("value", "low", "high"), math.nan) for name in QUANTILES}
+    found = tail_quantiles(slowdowns, QUANTILES.values(), confidence=CONFIDENCE)
+    ends = ({"value": each.value, "low": each.low, "high": each.high} for each in found)
+    return {f"slowdown_{name}": each for name, each in zip(QUANTILES, ends, strict=True)}
 
 
 def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
@@ -83,13 +87,6 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
             mean = _mean(SLOWDOWN, means)
             rows.append({"size_from": low, "size_to": high, "flows": flows, "slowdown_mean": mean} | _slowdowns(parts))
     return rows
-
-
-def _quantile(slowdowns: Sequence[Any], p: float) -> Value:
-    if not sum(len(each) for each in slowdowns):
-        return _value((math.nan, math.nan, math.nan))
-    found = tail_quantile(slowdowns, p, confidence=CONFIDENCE)
-    return _value((found.value, found.low, found.high))
 
 
 def _value(found: tuple[float, float, float]) -> Value:

@@ -185,7 +185,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "config": tables.config,
         "failed": tables.failed,
         "on_fabric": tables.on_fabric,
-        "metrics": shown(FABRIC_TRIALS, "report") if tables.on_fabric else shown(NETWORK_TRIALS, "report"),
+        "metrics": [m.over_trials for m in shown(FABRIC_TRIALS if tables.on_fabric else NETWORK_TRIALS, "report")],
         "trials": len(tables.trials),
     }
 

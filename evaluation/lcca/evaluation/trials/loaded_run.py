@@ -21,8 +21,8 @@ from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
-FORMAT = 2
-"""Of results."""
+FORMAT = 3
+"""Of results; those of format 2 are read by `records.renamed`."""
 
 FORMER = "736f1f5"
 """The last commit that reads results of format 1."""
@@ -89,10 +89,10 @@ class LoadedRun:
         """
         for name in (layout.SUMMARY, layout.FORMER_ESTIMATE, layout.DURATIONS):
             if found := _json(self.path / name):
-                if found.get("format") != FORMAT:
+                if found.get("format") not in (2, FORMAT):
                     words = f"written in format {found.get('format')}, which commit {FORMER} reads"
                     raise InputError(f"{self.path / name}: {words} (git checkout {FORMER})")
-                return found
+                return records.renamed(found)
         return {}
 
     @cached_property

@@ -65,6 +65,13 @@ class Metric:
         """The label with the unit, as above a column."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
+    @property
+    def over_trials(self) -> Metric:
+        """Its mean over trials, which of trials' own quantiles is not the quantile of all their flows."""
+        if getattr(self.compute, "quantile", None) is None:
+            return self
+        return replace(self, name=f"mean_of_trials_{self.name}", label=f"mean of trials' {self.label}")
+
 
 def shown(table: Mapping[str, Metric], view: View) -> list[Metric]:
     """Return the metrics of a table that a view shows."""
@@ -74,8 +81,8 @@ def shown(table: Mapping[str, Metric], view: View) -> list[Metric]:
 def means(trials: pd.DataFrame, metrics: Iterable[Metric]) -> dict[str, float | None]:
     """Return the mean of metrics over trials, and its standard error (`…_se`); None where nothing was measured."""
     found: dict[str, float | None] = {}
-    for name in (each.name for each in metrics):
-        values = trials[name].dropna()
+    for each in metrics:
+        values, name = trials[each.name].dropna(), each.over_trials.name
         found[name] = float(values.mean()) if len(values) else None
         found[f"{name}_se"] = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
     return found
@@ -276,6 +283,8 @@ FABRIC_TRIALS: dict[str, Metric] = (
 )
 """Columns of trials on a fabric; each is a number of one trial.
 
+A quantile is that of the flows of the trial; of several trials it is that of all their flows (`tail_quantile`), and
+the mean of trials' own quantiles has another name (`Metric.over_trials`).
 Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean and
 of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
 retransmissions (packets) are sums over all ports; data packets are those that hosts received. The busiest port counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -15,6 +16,29 @@ Json = dict[str, Any]
 
 NET = {"mean": "", "low": "_low", "high": "_high"}
 """Keys of a net share, and what its columns' names end in."""
+
+
+FORMER_QUANTILES = re.compile(r"(slowdown|fct)_p\d+(_us)?(_se)?")
+"""Keys of means of trials' own quantiles in format 2, and in its evaluations of quantiles of all trials' flows."""
+
+
+def renamed(result: Json) -> Json:
+    """Return a result with the keys of today: of format 2 others stood for quantiles and their means over trials."""
+    return _renamed(result, result.get("kind") == "evaluate") if result.get("format") == 2 else result
+
+
+def _renamed(value: Any, pooled: bool, means: bool = True) -> Any:
+    """Return a part of a result; where there are no `means`, what was called so is a `value`."""
+    if isinstance(value, list):
+        return [_renamed(each, pooled, means) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    found: Json = {}
+    for key, each in value.items():
+        quantile = FORMER_QUANTILES.fullmatch(key)
+        name = f"mean_of_trials_{key}" if quantile and not pooled else "value" if key == "mean" and not means else key
+        found[name] = _renamed(each, pooled, means and key != "merit" and not (quantile and pooled))
+    return found
 
 
 def policies(result: Json) -> pd.DataFrame:
@@ -79,13 +103,13 @@ def shares(result: Json) -> pd.DataFrame:
 def _flat(row: Mapping[str, Any]) -> Json:
     """Return a record without records and lists in it.
 
-    A mean with its interval becomes `<name>`, `<name>_low` and `<name>_high`, and `parameters: {alpha: 2}` becomes
-    `parameters_alpha: 2`.
+    A mean or another value with its interval becomes `<name>`, `<name>_low` and `<name>_high`, and
+    `parameters: {alpha: 2}` becomes `parameters_alpha: 2`.
     """
     found: Json = {}
     for key, value in row.items():
         if isinstance(value, Mapping):
-            found |= {key if name == "mean" else f"{key}_{name}": each for name, each in value.items()}
+            found |= {key if name in ("mean", "value") else f"{key}_{name}": each for name, each in value.items()}
         elif not isinstance(value, list):
             found[key] = math.inf if value == "inf" else value
     return found

@@ -227,7 +227,8 @@ class EstimateBlock(EstimateConfig):
         """What is estimated, in a few words, such as ``fct_us p99 below 10,000 bytes``."""
         if self.above_bytes is not None:
             return f"share of trials with a queue above {self.above_bytes:,g} bytes"
-        found = f"{self.metric} p{100 * self.quantile:g}" if self.quantile else f"{self.metric} mean"
+        of_trials = "mean of trials' " if self.quantile and self.target == "mean-of-trials" else ""
+        found = of_trials + (f"{self.metric} p{100 * self.quantile:g}" if self.quantile else f"{self.metric} mean")
         return found if self.flows is None else f"{found} {self.flows}"
 
     @property

@@ -183,7 +183,8 @@ def _policies(run: LoadedRun, label: str) -> str:
     whole = run.policies
     if whole.empty:
         return ""
-    metrics = [SCORE, *shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
+    known = [SCORE, *shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
+    metrics = list({each.name: each for metric in known for each in (metric, metric.over_trials)}.values())
     metrics = [each for each in metrics if each.name in whole and whole[each.name].notna().any()]
     if "training_seed" in whole and whole["training_seed"].nunique() > 1:
         keys = [key for key in ("candidate", "utility") if key == "candidate" or whole[key].nunique() > 1]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.records import renamed
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
@@ -62,7 +63,7 @@ def kept(
     with opened(config, folder, resume=resume, quiet=quiet) as run:
         workers.tell = run.reporter.say
         if run.folder.complete:
-            summary = run.folder.read_json(layout.SUMMARY)
+            summary = renamed(run.folder.read_json(layout.SUMMARY))
         else:
             summary = finite_values(work(run))
             run.folder.write_json(layout.SUMMARY, summary)

@@ -14,6 +14,7 @@ import pandas as pd
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor, runner_on
 from lcca.evaluation.trials.loaded_run import read_manifest
+from lcca.evaluation.trials.records import renamed
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.grid import Grid, read_grid
@@ -160,7 +161,7 @@ def _sweep(
             trainer.require_installed()
     with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
-            return begun.folder.read_json(layout.SUMMARY)
+            return renamed(begun.folder.read_json(layout.SUMMARY))
         with executor("ray" if workers.away else "processes", trainings) as pool:
             workers.tell = pool.tell = begun.reporter.say
             run = begun.on(engine_of(config, jobs, runner_on(workers)))

@@ -65,7 +65,8 @@ def _measured(rows: Sequence[dict[str, Any]]) -> str:
     """Return the table of a scenario: what its questions go by first."""
     scores = [name for name in rows[0] if name.endswith(BITS)]
     by_score = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
-    metrics = [each for each in shown(FABRIC_TRIALS, "study") if any(each.name in row for row in rows)]
+    known = [each.over_trials for each in shown(FABRIC_TRIALS, "study")]
+    metrics = [each for each in known if any(each.name in row for row in rows)]
     cells = [
         (
             row["id"],

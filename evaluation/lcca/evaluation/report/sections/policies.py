@@ -28,14 +28,16 @@ def measures(tables: RunTables) -> Content | None:
     rows = [] if tables.has_trainings else tables.policies
     if not rows:
         return None
-    known, words = NETWORK_TRIALS | FABRIC_TRIALS, ("Policy", "Condition")
+    known = {m.name: m for each in (NETWORK_TRIALS | FABRIC_TRIALS).values() for m in (each, each.over_trials)}
+    words = ("Policy", "Condition")
     columns = dict(zip(words, ([row["id"] for row in rows], _conditions(rows)), strict=True))
     columns["Score in the search, bits"] = [number(row.get("search_score_bits")) for row in rows]
     columns |= {capital(each.head): [_measured(row, each) for row in rows] for each in known.values()}
     columns |= {name.capitalize(): [number(row.get(name), 0) for row in rows] for name in ("trials", "failed")}
     columns = {head: cells for head, cells in columns.items() if any(cell not in ("", "–") for cell in cells)}
     caption = (
-        "Means over trials, each with its interval in brackets or with one standard error after ±. Differences of "
+        "Means over trials, but quantiles of slowdowns, unless they say so, are those of all trials' flows; each with "
+        "its interval in brackets or with one standard error after ±. Differences of "
         "policies that ran the same trials are more precise than these suggest."
     )
     shown = Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words)
@@ -73,8 +75,9 @@ def _measured(row: Json, metric: Metric) -> str:
     """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
     value, digits = row.get(metric.name), metric.digits
     if isinstance(value, Mapping):
-        mean, low, high = (None if (at := value[end]) is None else at / metric.scale for end in ("mean", "low", "high"))
-        return interval(mean, low, high, f"{{:,.{digits}f}}")
+        keys = ("value" if "value" in value else "mean", "low", "high")
+        middle, low, high = (None if (at := value[key]) is None else at / metric.scale for key in keys)
+        return interval(middle, low, high, f"{{:,.{digits}f}}")
     error = row.get(f"{metric.name}_se")
     after = "" if error is None else f" ± {number(error / metric.scale, digits)}"
     return number(value if value is None else value / metric.scale, digits) + after

@@ -153,12 +153,12 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
         values = trials.pivot_table(index="unit", columns="who", values=metric.name) / metric.scale
         form, least = f"{{:,.{metric.digits}f}}", metric.least / metric.scale
         cells = {name: interval(*positive_interval(values[name], least=least), form) for name in values}
-        columns[capital(metric.head)] = [cells.get(name, "–") for name in order]
+        columns[capital(metric.over_trials.head)] = [cells.get(name, "–") for name in order]
         if base in values:
             more = {name: t_interval(values[name] - values[base]) for name in values if name != base}
             form = f"{{:+,.{metric.digits}f}}"
             words = [interval(*more[name], form) if name in more else "" for name in order]
-            columns[f"Δ {metric.head}"] = [each.replace("-", "−") for each in words]
+            columns[f"Δ {metric.over_trials.head}"] = [each.replace("-", "−") for each in words]
     rows = list(zip(order, *columns.values(), strict=True))
     unit = "training seeds" if tables.has_trainings else "trials"
     text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself."

@@ -104,8 +104,8 @@ def slowdowns(tables: RunTables) -> Content | None:
     for policy, trials in tables.trials_by_policy():
         found.setdefault(policy["utility"], []).append(trials.assign(group=group_of(policy)))
     caption = (
-        "Means over trials and training seeds, the bytes of headers free; quantiles are those of the flows of a trial, "
-        "the queue is that of its fullest port. They say how policies differ; what is settled is told above."
+        "Means over trials and training seeds, the bytes of headers free; the queue is that of its fullest port. They "
+        "say how policies differ; what is settled is told above."
     )
     parts = tuple(_by_scenario(tables, utility, pd.concat(rows)) for utility, rows in found.items())
     return Content(caption, tables=parts, population=TRAININGS)
@@ -120,7 +120,7 @@ def _by_scenario(tables: RunTables, utility: str, trials: pd.DataFrame) -> Table
         for name in tables.groups
         if (scenario, name) in means.index
     ]
-    head = ("Scenario", "Signal set", *(capital(each.head) for each in metrics))
+    head = ("Scenario", "Signal set", *(capital(each.over_trials.head) for each in metrics))
     return Table(f"Utility {utility}", head, rows, left=2)
 
 

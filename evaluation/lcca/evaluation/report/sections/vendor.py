@@ -129,10 +129,10 @@ def _plain(merit: Json | None, by: Mapping[str, Json]) -> list[str]:
         return ["–"] * 5
     short, long = merit["short_p99"], merit["long_p50"]
     more, faster = (
-        interval(value["mean"], value["low"], value["high"], "{:+.1f}").replace("-", "−") if by else ""
+        interval(value["value"], value["low"], value["high"], "{:+.1f}").replace("-", "−") if by else ""
         for value in (short["us_more"], long["throughput_percent"])
     )
-    slowdown, *times = (number(value["mean"], 1) for value in (short["slowdown"], short["us"], long["us"]))
+    slowdown, *times = (number(value["value"], 1) for value in (short["slowdown"], short["us"], long["us"]))
     said = f"{slowdown}; {decided(by['short_p99'])}" if by else slowdown
     return [said, times[0], more, faster, times[1]]
 

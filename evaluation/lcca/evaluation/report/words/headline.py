@@ -125,10 +125,13 @@ def estimate_words(row: Json) -> str:
 def estimated(row: Json) -> tuple[str, str, float]:
     """Return what was estimated, its unit, and one of that unit in the unit of the record."""
     metric = (FLOWS | NETWORK_TRIALS | FABRIC_TRIALS).get(row["metric"])
-    name = metric.label if metric else str(row["metric"])
-    quantile = f" p{100 * row['quantile']:g}" if row.get("quantile") else ""
+    name = metric.over_trials.label if metric else str(row["metric"])
+    if p := row.get("quantile"):
+        name = "mean of trials' " * (row.get("target") == "mean-of-trials") + f"{name} p{100 * p:g}"
+    elif row["metric"] in FLOWS:
+        name = f"mean {name}"
     duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
-    return f"{name}{quantile}{duration}", *((metric.unit, metric.scale) if metric else ("", 1.0))
+    return f"{name}{duration}", *((metric.unit, metric.scale) if metric else ("", 1.0))
 
 
 def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:

@@ -24,7 +24,7 @@ def worth_in_words(each: Json) -> str:
 
 def name(each: Json) -> str:
     """Return what a map is about."""
-    return f"{each['B']} against {each['A']}, {METRICS[each['metric']].label}"
+    return f"{each['B']} against {each['A']}, {METRICS[each['metric']].over_trials.label}"
 
 
 def shares(found: Mapping[str, float]) -> str:
@@ -49,7 +49,7 @@ def region_table(each: Json, summary: Json) -> Table:
         whole = each["overall"]
         rows.append(("whole space", *("100%" for _ in columns), change(whole), whole["verdict"]))
     of_score = "slowdown" if "scenario" in summary else "throughput at equal delay"
-    unit = of_score if each["metric"] == "score_bits" else METRICS[each["metric"]].label
+    unit = of_score if each["metric"] == "score_bits" else METRICS[each["metric"]].over_trials.label
     shared = ("of the space", "of the mix")[: len(columns)]
     head = ("where", *shared, f"difference, % of {unit}", "verdict")
     return Table(f"{name(each)}, utility {summary['utility']}", head, rows, left=("where", "verdict"))

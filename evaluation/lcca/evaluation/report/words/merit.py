@@ -30,7 +30,7 @@ def merit_table(rows: Sequence[Mapping[str, Any]], whose: str = "") -> Table:
                 _bits(row["merit"]["difference_bits"], "{:+.3f}"),
             ),
             *(
-                " / ".join(number(each[f"{name}_bits"]["mean"]) for name in PERCENTILES)
+                " / ".join(number(each[f"{name}_bits"]["value"]) for name in PERCENTILES)
                 for each in row["merit"]["decades"]
             ),
             starved(row["merit"]),
@@ -43,7 +43,7 @@ def merit_table(rows: Sequence[Mapping[str, Any]], whose: str = "") -> Table:
 
 
 def _bits(value: Mapping[str, float], form: str) -> str:
-    return interval(value["mean"], value["low"], value["high"], form)
+    return interval(value["value"], value["low"], value["high"], form)
 
 
 def size_words(low: float, high: float | None) -> str:
