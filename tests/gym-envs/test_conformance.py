@@ -199,12 +199,31 @@ def test_without_ns3_the_error_says_how_to_install_it(case: str, monkeypatch: py
         ns3_module.installed.cache_clear()
 
 
+ASKED = "import importlib.util as u; assert u.find_spec('gymnasium')"
+
+
 @pytest.mark.slow
-def test_a_name_with_its_module_needs_no_import() -> None:
+@pytest.mark.parametrize(
+    ("imports", "name"),
+    [
+        ("import gymnasium", "lcca.gym_envs:lcca/Bottleneck-v0"),
+        ("import gymnasium, lcca.gym_envs", "lcca/Bottleneck-v0"),
+        ("import lcca.gym_envs, gymnasium", "lcca/Bottleneck-v0"),
+        ("import lcca.gym_envs.processes.pool; import gymnasium", "lcca/Bottleneck-v0"),
+        (f"import lcca.gym_envs; {ASKED}; import gymnasium", "lcca/Bottleneck-v0"),
+    ],
+)
+def test_the_package_registers_whatever_is_imported_first(imports: str, name: str) -> None:
     """Gymnasium has no entry points for plugins since 1.0; it imports the module before the colon of a name."""
-    code = "import gymnasium; print(gymnasium.make('lcca.gym_envs.registration:lcca/Bottleneck-v0').spec.id)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{imports}; print(gymnasium.make('{name}').spec.id)"], capture_output=True, text=True
+    )
     assert done.stdout == "lcca/Bottleneck-v0\n", done.stderr
+
+
+def test_the_package_does_not_import_gymnasium() -> None:
+    code = "import sys, lcca.gym_envs.processes.pool; print('gymnasium' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The environments' ids: importing this registers them with Gymnasium (``pip install 'lcca[drl]'``).
 
-``gymnasium.make("lcca.gym_envs.registration:lcca/Bottleneck-v0")`` imports it too.
+``gymnasium.make("lcca.gym_envs:lcca/Bottleneck-v0")`` imports it too.
 """
 
 from __future__ import annotations

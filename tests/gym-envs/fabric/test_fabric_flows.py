@@ -221,3 +221,12 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
 def test_agents_steer_no_flows_beside_hosts_of_another_kind(others: str) -> None:
     with pytest.raises(InputError, match="others: have hosts of their own"):
         FabricSlots(FabricTrials(AGENTS["window"], SMALL, others=others), 3).reset()
+
+
+def test_a_reward_of_ones_own_sees_the_step() -> None:
+    env = FabricFlowEnv(reward=lambda seen, action, info: info["now_us"] + float(action[0]))
+    env.reset(seed=1)
+    seen, reward, *_, info = env.step(np.array([0.5], dtype=np.float32))
+    assert reward == info["now_us"] + 0.5 and seen.size
+    with pytest.raises(InputError, match="reward: must be a kind"):
+        FabricTrials(AGENTS["rate"], SMALL, reward=len)  # type: ignore[arg-type]

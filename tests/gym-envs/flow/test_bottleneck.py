@@ -115,3 +115,28 @@ def test_a_header_costs_its_bytes() -> None:
     assert returns[0] != returns[1]
     with pytest.raises(InputError, match="does not carry the signal flows"):
         BottleneckEnv(agent_with(("flows",)), header="hpcc")
+
+
+def test_a_reward_may_be_a_function_of_ones_own() -> None:
+    """It gets what the step returns; the trial does not change."""
+    steps = []
+
+    def worth(seen: np.ndarray, action: np.ndarray, info: dict[str, object]) -> float:
+        steps.append((seen, action, info))
+        return 10 * float(seen[0])
+
+    own, usual = gymnasium.make("lcca/Bottleneck-v0", reward=worth), BottleneckEnv()
+    views, rewards, info, _ = rollout(own, 3)
+    assert [10 * float(view[0]) for view in views[1:]] == rewards and len(set(rewards)) > 1
+    assert np.array_equal(views, rollout(usual, 3)[0]) and steps[-1][2] == info
+    wrong = BottleneckEnv(reward=lambda seen, action, info: float("nan"))
+    wrong.reset(seed=1)
+    with pytest.raises(InputError, match="reward: the function must return a finite number, got nan"):
+        wrong.step(wrong.action_space.sample())
+
+
+def test_rewards_that_cannot_be_say_what_can() -> None:
+    with pytest.raises(InputError, match=r"reward: must be a kind \(utility, power, .*\), a Reward, or .* got 3"):
+        BottleneckEnv(reward=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="where one flow learns alone a function of"):
+        gymnasium.make_vec("lcca/Bottleneck-v0", vectorization_mode="vector_entry_point", reward=lambda *step: 0)

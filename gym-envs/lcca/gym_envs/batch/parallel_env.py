@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward
+from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, reward_of
 from lcca.gym_envs.interface.slots import Floats
 from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
 from lcca.inputs.errors import InputError
@@ -56,7 +56,7 @@ class BottleneckParallelEnv(ParallelEnv[str, Floats, Any]):  # type: ignore[misc
         self.render_mode = render_mode
         rules = Rules(
             agent_with(agent) if isinstance(agent, str) else agent,
-            Reward(reward) if isinstance(reward, str) else reward,
+            reward_of(reward),
             duration=duration,
             patience=patience,
         )

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, FLOW_ENDED, TRIAL_ENDED, Kind, NetworkSource, Reward
+from lcca.gym_envs.interface.episode import (
+    DEFAULT_NETWORK,
+    FLOW_ENDED,
+    TRIAL_ENDED,
+    Kind,
+    NetworkSource,
+    Reward,
+    reward_of,
+)
 from lcca.gym_envs.interface.slots import Slots
 from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
@@ -87,7 +95,7 @@ def bottlenecks(
     """
     rules = Rules(
         agent_with(agent) if isinstance(agent, str) else agent,
-        Reward(reward) if isinstance(reward, str) else reward,
+        reward_of(reward),
         policy_of(others),
         duration,
         patience=patience,

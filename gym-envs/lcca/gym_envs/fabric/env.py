@@ -13,7 +13,7 @@ from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.fabric.slots import FabricSlots
 from lcca.gym_envs.fabric.trials import SEEDS, FabricTrials, Rows, Worth
 from lcca.gym_envs.flow.env import picture
-from lcca.gym_envs.interface.episode import FLOW_ENDED
+from lcca.gym_envs.interface.episode import FLOW_ENDED, Own, own_worth
 from lcca.gym_envs.interface.slots import Floats
 from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, header_with, observation_space
 from lcca.gym_envs.interface.turns import Turns
@@ -56,7 +56,7 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
         scenario: fabric and workload; a small one if left out.
         others: what the other flows run: a name as for `lcca evaluate`, or an engine.
-        reward: see `FabricTrials`.
+        reward: see `FabricTrials`; or a function of what the agent sees after the step, its action and `info`.
         smallest_bytes: of a flow that is drawn.
         header: of all packets, or its name or file.
         render_mode: None, or "rgb_array" for `render` to return a picture.
@@ -72,7 +72,7 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         agent: Agent | str = "e2e",
         scenario: Fabric | None = None,
         others: str | FabricEngine = "dcqcn",
-        reward: Worth = "slowdown",
+        reward: Worth | Own = "slowdown",
         smallest_bytes: int = 100_000,
         header: Header | str | None = None,
         render_mode: str | None = None,
@@ -81,7 +81,9 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
             raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
         self.render_mode = render_mode
         self.header, self.smallest_bytes = header_with(header), smallest_bytes
-        self.trials = _trials(agent, scenario, others, reward, self.header)
+        self.own_reward = reward if callable(reward) else None
+        worth = "slowdown" if callable(reward) else reward
+        self.trials = _trials(agent, scenario, others, worth, self.header)
         self.agent = self.trials.agent
         self.observation_space = cast("gymnasium.Space[Floats]", observation_space(self.agent))
         self.action_space = action_space(self.agent)
@@ -138,9 +140,11 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
             turns.close()
         else:
             self._turns = turns
-        reward = float(self.trials.worth(rows)[0])
+        reward, info = float(self.trials.worth(rows)[0]), self._now(rows)
         self._seen = rows["view"][0]
-        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._now(rows)
+        if self.own_reward is not None:
+            reward = own_worth(self.own_reward, self._seen, action, info)
+        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, info
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture of what the agent sees; see `picture`."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
-from lcca.gym_envs.interface.episode import Kind, Reward
+from lcca.gym_envs.interface.episode import Kind, Reward, reward_of
 from lcca.gym_envs.interface.turns import Turns
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
@@ -63,8 +63,8 @@ class FabricTrials:
         """Check it by what the engine makes of it."""
         if not 0 <= self.patience_us <= 1e6:
             raise InputError(f"patience_us: must be 0 to 1e6, got {self.patience_us:g}")
-        if isinstance(self.reward, str) and self.reward != "slowdown":
-            object.__setattr__(self, "reward", Reward(self.reward))
+        if self.reward != "slowdown":
+            object.__setattr__(self, "reward", reward_of(self.reward))
         if self._engine.tuner is not None:
             raise InputError("others: agents steer flows while nobody tunes switches; leave the tuner out")
         _ = self.engine(lambda rows: rows["view"], 1).telemetry_bytes

@@ -6,7 +6,7 @@ import numpy as np
 
 from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.flow.env import Floats, FlowEnv
-from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, base_delay_us
+from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Own, Reward, base_delay_us
 from lcca.gym_envs.interface.spaces import header_with
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
@@ -23,7 +23,8 @@ class BottleneckEnv(FlowEnv):
     Args:
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
         networks: one network, a list, a function of (seed, count), such as ``space.draw``, or the file of a space.
-        reward: what a step is worth, or the kind of it.
+        reward: what a step is worth, or the kind of it, or a function of what the agent sees after the step, its action
+            and `info`.
         others: what drives the other senders of the network, or its name as `lcca evaluate` takes it; None for
             no other senders.
         duration: of a trial, µs.
@@ -39,7 +40,7 @@ class BottleneckEnv(FlowEnv):
         self,
         agent: Agent | str = "e2e",
         networks: NetworkSource = DEFAULT_NETWORK,
-        reward: Reward | Kind = "power",
+        reward: Reward | Kind | Own = "power",
         others: Policy | str | None = None,
         duration: float = 10_000.0,
         model: Model | None = None,

@@ -9,7 +9,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from, read_source
+from lcca.gym_envs.interface.episode import (
+    FLOW_ENDED,
+    Kind,
+    NetworkSource,
+    Own,
+    Reward,
+    networks_from,
+    own_worth,
+    read_source,
+    reward_of,
+)
 from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -48,7 +58,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         self,
         agent: Agent | str,
         networks: NetworkSource,
-        reward: Reward | Kind,
+        reward: Reward | Kind | Own,
         others: Policy | str | None,
         duration: float,
         model: Model | None,
@@ -59,7 +69,8 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         self.render_mode = render_mode
         self.agent = agent_with(agent) if isinstance(agent, str) else agent
         self.networks = read_source(networks)
-        self.reward = Reward(reward) if isinstance(reward, str) else reward
+        self.own_reward = reward if callable(reward) else None
+        self.reward = Reward() if callable(reward) else reward_of(reward)
         self.others = policy_of(others)
         self.duration = duration
         self.model = model or Model()
@@ -115,8 +126,10 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         if not self._due:
             raise InputError("step: the episode is over or has not begun; call reset first")
         self._seen, reward, ended = self._act(action_array(self.action_space, action).astype(np.float32).reshape(-1))
-        self._due = ended == 0
-        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._now_info()
+        self._due, info = ended == 0, self._now_info()
+        if self.own_reward is not None:
+            reward = own_worth(self.own_reward, self._seen, action, info)
+        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, info
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture of what the agent sees: a bar per input, full at its bound."""

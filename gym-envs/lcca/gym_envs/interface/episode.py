@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pkgutil import resolve_name
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,3 +115,33 @@ class Reward:
             return _core.Reward(**asdict(self))
         except (ValueError, TypeError) as error:
             raise InputError(f"reward: {str(error).splitlines()[0]}") from error
+
+
+Own: TypeAlias = Callable[[NDArray[np.float32], Any, dict[str, Any]], float]
+"""A reward of one's own, in environments of one flow: of what the agent sees after a step, its action, and `info`."""
+
+
+def reward_of(value: Reward | str) -> Reward:
+    """Return a reward, or that of a kind.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if isinstance(value, Reward):
+        return value
+    if not isinstance(value, str):
+        known = f"a kind ({', '.join(get_args(Kind))}), a Reward, or where one flow learns alone a function"
+        raise InputError(f"reward: must be {known} of (seen, action, info), got {value!r:.60}")
+    return Reward(cast(Kind, value))
+
+
+def own_worth(own: Own, seen: NDArray[np.float32], action: Any, info: dict[str, Any]) -> float:
+    """Return what a reward of one's own makes of a step.
+
+    Raises:
+        InputError: no finite number.
+    """
+    worth = own(seen.copy(), action, dict(info))
+    if not isinstance(worth, int | float | np.number) or not np.isfinite(worth):
+        raise InputError(f"reward: the function must return a finite number, got {worth!r:.60}")
+    return float(worth)
