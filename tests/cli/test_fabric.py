@@ -45,6 +45,19 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 
+def test_what_was_asked_for_comes_first_and_what_is_unknown_is_explained_once(lcca: Any, scenario: Path) -> None:
+    asked = ("evaluate", "dctcp", "hpcc", "--on", scenario, "--seed", "5", "--utility", "slowdown-p99", "--trials")
+    text = lcca(*asked, "1").out
+    assert text.splitlines()[1].split()[:3] == ["score,", "bits", "(slowdown-p99)"]
+    assert (
+        text.count("too few") == 1 and text.count("[–]") > 10 and text.endswith("the figure of merit over all sizes\n")
+    )
+    assert "largest queue" not in text and "Merit, bits" not in text
+    every = lcca(*asked, "3", "--tables").out
+    assert every.startswith(lcca(*asked, "3").out.partition("\nin brackets")[0].rstrip())
+    assert "largest queue" in every and "Figure of merit: one number for flows of all sizes" in every
+
+
 @pytest.mark.slow
 def test_ideals_are_contenders_of_a_kept_evaluation(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     run, asked = tmp_path / "run", ("max-min", "srpt", "dctcp", "--on", scenario, "--trials", "3", "--seed", "5")
@@ -52,7 +65,7 @@ def test_ideals_are_contenders_of_a_kept_evaluation(lcca: Any, scenario: Path, t
     fair, shortest, dctcp = found["policies"]
     assert shortest["score_bits"]["mean"] > max(fair["score_bits"]["mean"], dctcp["score_bits"]["mean"])
     assert "queue_max_bytes" in dctcp and "queue_max_bytes" not in fair and fair["merit"]["against"] == "dctcp"
-    text = lcca("evaluate", *asked, "--out", run).out
+    text = lcca("evaluate", *asked, "--out", run, "--tables").out
     assert "Figure of merit" in text and "− dctcp" in text and "largest queue" in text
     assert lcca("report", run).status == 0
     page = (run / "report.html").read_text()
@@ -101,7 +114,7 @@ def test_draws_a_kept_evaluation_and_looks_into_its_first_trial(lcca: Any, scena
 
 
 def test_prints_tables(lcca: Any, scenario: Path) -> None:
-    answer = lcca("evaluate", "swift", "--on", scenario, "--trials", "2", "--set", "workload.load=0.2")
+    answer = lcca("evaluate", "swift", "--on", scenario, "--trials", "2", "--set", "workload.load=0.2", "--tables")
     assert answer.status == 0
     for words in ("small: 8 hosts", "p99.9", "below 10 kB", "PFC pauses", "score, bits (slowdown)", "95 %"):
         assert words in answer.out

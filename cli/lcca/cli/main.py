@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from lcca.cli.commands import COMMANDS, GROUPS, WITHOUT_JSON, load
+from lcca.cli.commands import COMMANDS, GROUPS, WITH_TABLES, WITHOUT_JSON, load
 from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
@@ -54,6 +54,8 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Return the command line: all commands by name, and the options of those whose modules are given."""
     everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     everywhere.add_argument("--json", action="store_true", help="print the result alone, as JSON on standard output")
+    tables = _Parser(add_help=False)
+    tables.add_argument("--tables", action="store_true", help="every table, not only those that the answer rests on")
     top = _Parser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
@@ -64,7 +66,7 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     listed = top.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for each, summary in COMMANDS.items():
-        common = [] if each in WITHOUT_JSON else [everywhere]
+        common = [everywhere] * (each not in WITHOUT_JSON) + [tables] * (each in WITH_TABLES)
         found = listed.add_parser(each, help=summary, description=summary, parents=common)
         if each in modules:
             found.formatter_class = argparse.RawDescriptionHelpFormatter

@@ -53,7 +53,7 @@ def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> 
     (table,) = shares_over_seeds(told)
     assert table.rows == [
         ("link against e2e", "mean delay", "12 ± 4", "3", "+10 [-2, +21]", "6"),
-        ("queue against link", "mean delay", "12 ± 4", "3", "+10 (too few)", "4"),
+        ("queue against link", "mean delay", "12 ± 4", "3", "+10 [–]", "4"),
         ("e2e against e2e", "mean delay", "12 ± 4", "3", "–", "5"),
     ]
     assert "luck in training" in table.caption

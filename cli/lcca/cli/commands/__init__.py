@@ -52,6 +52,9 @@ COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in c
 WITHOUT_JSON = ("serve", "schema", "complete")
 """Commands that print no result, or one in a form of its own; all others have --json."""
 
+WITH_TABLES = ("evaluate", "sweep")
+"""Commands that print what was asked for first, and with --tables all the rest."""
+
 ROOMS = {
     "results": ("diff", "export", "plot", "report", "runs", "serve", "verdict", "watch"),
     "setup": ("check", "complete", "init", "schema"),

@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(content | {"rows": [each.row(place.utility) for each in fabric_trials(result.rows, place)]})
     else:
-        print_fabric(place.space.scenarios[0], place.utility.name, content["policies"], place.simulator)
+        scenario, score = place.space.scenarios[0], place.utility.name
+        print_fabric(scenario, score, content["policies"], place.simulator, options.tables)
     return 0
 
 

@@ -41,7 +41,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=("trained",),
         help="end after the trainings of the first training seeds; the same command without it goes on",
     )
-    parser.add_argument("--tables", action="store_true", help="every table, not only those that the answer rests on")
     parser.set_defaults(run=run)
 
 

@@ -83,7 +83,7 @@ def print_table(table: Contents, *notes: str) -> None:
         shown.add_row(*map(escape, row))
     console = wide_console()
     console.print(shown)
-    for note in notes:
+    for note in filter(None, (table.note, *notes)):
         console.print(note, style="dim", markup=False)
 
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.report.words.merit import NOTE, merit_table, size_words
-from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
+from lcca.evaluation.report.words.statements import UNKNOWN, bracketed, interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, OverFlows, shown
 from lcca.remy_plus.fabric.settings import FABRIC
@@ -22,15 +23,20 @@ INTERVALS = (
 )
 
 
-def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simulator: str = FABRIC) -> None:
-    """Print what `lcca.evaluation.fabric.summary.summary` found: flows, sizes, ports."""
+def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simulator: str, every_table: bool) -> None:
+    """Print what `lcca.evaluation.fabric.summary.summary` found: the score and flows; or sizes, ports, merit too."""
     title = f"{scenario.name}: {scenario.fabric}; {rows[0]['trials']} trials, {rows[0]['flows']:,} flows"
     if simulator != FABRIC:
         title += f"\nby {simulator}, which stands in for the fabric"
     metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if any(each.name in row for row in rows)]
     of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
     of_flows |= {"unfinished": lambda row: f"{row['flows'] - row['flows_finished']:,}"}
-    tables = [_table(title, rows, of_flows | {f"score, bits ({utility})": _score})]
+    tables = [_table(title, rows, {f"score, bits ({utility})": _score} | of_flows)]
+    notes = [f"{INTERVALS}.", *(f"{row['id']}: {row['note']}" for row in rows if row["note"])]
+    if not every_table:
+        print_table(tables[0], *notes)
+        print_visible("lcca evaluate --tables: slowdowns by size, ports, the figure of merit over all sizes")
+        return
     if classes := rows[0]["by_size"]:
         by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
         tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
@@ -38,7 +44,7 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     tables.append(merit_table(rows))
     for table in tables[:-1]:
         print_table(table)
-    print_table(tables[-1], f"{INTERVALS}. {NOTE}", *(f"{row['id']}: {row['note']}" for row in rows if row["note"]))
+    print_table(tables[-1], NOTE, *notes)
 
 
 def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str]]) -> Table:
@@ -71,7 +77,7 @@ def _of_class(i: int) -> Callable[[Json], str]:
 
 
 def _with_interval(value: dict[str, float]) -> str:
-    ends = [_number(value[end]) if math.isfinite(value[end]) else TOO_FEW for end in ("low", "high")]
+    ends = [_number(value[end]) if math.isfinite(value[end]) else UNKNOWN for end in ("low", "high")]
     return f"{_number(value['value' if 'value' in value else 'mean'])} {bracketed(*ends)}"
 
 

@@ -121,7 +121,7 @@ Own: TypeAlias = Callable[[NDArray[np.float32], Any, dict[str, Any]], float]
 """A reward of one's own, in environments of one flow: of what the agent sees after a step, its action, and `info`."""
 
 
-def reward_of(value: Reward | str) -> Reward:
+def reward_of(value: object) -> Reward:
     """Return a reward, or that of a kind.
 
     Raises:
@@ -141,7 +141,7 @@ def own_worth(own: Own, seen: NDArray[np.float32], action: Any, info: dict[str, 
     Raises:
         InputError: no finite number.
     """
-    worth = own(seen.copy(), action, dict(info))
+    worth: Any = own(seen.copy(), action, dict(info))
     if not isinstance(worth, int | float | np.number) or not np.isfinite(worth):
         raise InputError(f"reward: the function must return a finite number, got {worth!r:.60}")
     return float(worth)

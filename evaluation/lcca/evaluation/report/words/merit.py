@@ -13,8 +13,9 @@ from lcca.evaluation.report.words.table import Table
 Json = dict[str, Any]
 
 NOTE = (
-    "Figure of merit: mean over sizes of −log2 of the p50 and of the p99 of the slowdowns of all trials' flows; in "
-    "brackets 95 % intervals over trials, differences over the same trials."
+    "Figure of merit: one number for flows of all sizes, the larger the better; 0 bits: none takes longer than alone, "
+    "−1 bit: twice as long. It is the mean over sizes of −log2 of the p50 and of the p99 of the slowdowns of all "
+    "trials' flows; in brackets 95 % intervals over trials, differences over the same trials."
 )
 
 

@@ -10,7 +10,8 @@ NO_BREAK = "\u00a0"
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
 SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
 NOT_SETTLED = "not settled"
-TOO_FEW = "too few"
+UNKNOWN = "–"
+"""Stands for an end of an interval for which there are too few units; tables say so once (`Table.note`)."""
 FINDINGS = {"+": "missed this use of the signals", "-": "does better", "0": "is not told from it"}
 
 
@@ -72,10 +73,10 @@ def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
 
 
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
-    """Return a number with its interval; units are too few for ends that are unknown: None, or not finite."""
+    """Return a number with its interval, whose ends are unknown where they are None, or not finite."""
     if value is None or math.isnan(value):
         return "–"
-    ends = [form.format(end) if end is not None and math.isfinite(end) else TOO_FEW for end in (low, high)]
+    ends = [form.format(end) if end is not None and math.isfinite(end) else UNKNOWN for end in (low, high)]
     return f"{form.format(value)} {bracketed(*ends)}"
 
 
@@ -124,5 +125,5 @@ def capital(words: str) -> str:
 
 
 def bracketed(low: str, high: str) -> str:
-    """Return an interval between two ends, "(too few)" where neither is known."""
-    return f"({TOO_FEW})" if low == high == TOO_FEW else f"[{low}, {high}]"
+    """Return an interval between two ends, "[–]" where neither is known."""
+    return f"[{UNKNOWN}]" if low == high == UNKNOWN else f"[{low}, {high}]"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from lcca.evaluation.report.words.statements import UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,18 @@ class Table:
 
     caption: str
     head: Sequence[str]
-    rows: Iterable[Sequence[str]]
+    rows: Collection[Sequence[str]]
     left: int | Collection[str] = 1
 
     def is_left(self, column: int) -> bool:
         """Return whether a column is set to the left."""
         return column < self.left if isinstance(self.left, int) else self.head[column] in self.left
+
+    @property
+    def note(self) -> str:
+        """What an unknown end of an interval means, where a cell has one."""
+        unknown = any(f"[{UNKNOWN}" in cell or f", {UNKNOWN}]" in cell for row in self.rows for cell in row)
+        return f"{UNKNOWN} in brackets: too few trials or flows for this end of an interval" if unknown else ""
 
     def markdown(self) -> str:
         """Return it as Markdown, without the caption."""
