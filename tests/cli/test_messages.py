@@ -28,6 +28,13 @@ MESSAGES = {
     ("show", "header", "ECN"): "did you mean 'ecn'?",
     ("plot", "run", "--figure", "all", "--width", "8"): "a width with its unit",
     ("evaluate", "aimd", "--on", SPACE, "--seeds", "0"): "must be at least 1, got 0; see lcca evaluate --help",
+    ("evaluate", "aimd", "--on", SPACE, "--trials", "٣"): "must be a whole number, got '٣'",
+    ("evaluate", "hpcc:eta=1,95", "--on", LEAF): "hpcc: 'eta=1,95': decimals take a point: eta=1.95",
+    ("evaluate", "vegas:alpha=1,5", "--on", SPACE, "--simulator", "ns3"): "decimals take a point: alpha=1.5",
+    ("evaluate", "rcp:alpha=0,5", "--on", SPACE): "decimals take a point: alpha=0.5",
+    ("evaluate", "my.py:Mine:gain=0,5", "--on", SPACE): "decimals take a point: gain=0.5",
+    ("compare", "aimd", "aimd", "--on", SPACE, "--share", "0.5,0.50"): "--share: one is given twice; give each once",
+    ("compare", "aimd", "aimd", "--on", SPACE, "--rule", "t-mixture:alpha=0,1"): "decimals take a point: alpha=0.1",
     ("evaluate", "aimd", "--on"): "expected one argument; see lcca evaluate --help",
 }
 

@@ -153,6 +153,8 @@ def test_hosts_of_a_fabric_adopt(tmp_path: Path) -> None:
     ("a", "shares", "how", "said"),
     [
         ("aimd", (0.0,), {}, "--share: must be between 0 and 1"),
+        ("aimd", (0.1, float("nan"), 0.5), {}, "--share: must be between 0 and 1"),
+        ("aimd", (0.5, 0.1, 0.5), {}, "--share: one is given twice; give each once"),
         ("fixed-window:{1,2}", (0.5,), {}, "2 trainings meet 3"),
         ("aimd", (0.5,), {"utility": "queue"}, "queue"),
     ],

@@ -83,6 +83,10 @@ def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
         ("a: 1\nb: 2\na: 3\n", 'a.yaml:3: duplicate key "a"; keep one of the two'),
         ("a:\n  b: 1\n  b: 1\n", 'a.yaml:3: a: duplicate key "b"; keep one of the two'),
         ("a:\n\tb: 1\n", "a.yaml:2: a tab where YAML wants spaces; indent with spaces"),
+        ("%YAML 1.1\n---\na: 017\n", "a.yaml:1: files are YAML 1.2, without directives (%); leave this line out"),
+        ("# c\n\n%TAG ! !x\n---\na: 1\n", "a.yaml:3: files are YAML 1.2, without directives"),
+        ("a:\n  - {b: 1, c}\n", "a.yaml:2: a.0.c: has no value; write one behind a colon"),
+        ("a: {b: 1, c: , d: 2}\n", "a.yaml:1: a.c: has no value; write one behind a colon"),
         (b"a: 1\nb: \xff\n", "a.yaml:2: not UTF-8 text; save the file as UTF-8"),
         ("1: x\n", "a.yaml:1: key 1 must be text; put it in quotes"),
         ("a:\n  true: x\n", "a.yaml:2: a: key true must be text; put it in quotes"),
@@ -156,6 +160,12 @@ def test_another_kind_replaces_the_mapping(tmp_path: Path) -> None:
     write(tmp_path, "trainer: {kind: rplus, rounds: 5}\nsame: {kind: x, a: 1}\n", "b.yaml")
     document = read(tmp_path, "extends: b.yaml\ntrainer: {kind: ppo}\nsame: {kind: x, b: 2}\n")
     assert document.data == {"trainer": {"kind": "ppo"}, "same": {"kind": "x", "a": 1, "b": 2}}
+
+
+def test_nothing_is_read_where_it_is_written_so(tmp_path: Path) -> None:
+    """An explicit null, a key alone in its line and an empty text stay what they are; `%YAML 1.2` says what is so."""
+    (tmp_path / "a.yaml").write_text("%YAML 1.2\n---\na: {b: null, c: ~, d: ''}\ne:\nf: 017\n")
+    assert read_document(tmp_path / "a.yaml").data == {"a": {"b": None, "c": None, "d": ""}, "e": None, "f": 17}
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_another_dimension_is_refused_and_told(name: str, target: str) -> None:
     found, wanted = UNITS[name].dimension, TARGETS[target].unit.dimension
     fits = found == wanted or (found, wanted) in (("size", "number of packets"), ("rate", "rate of packets"))
     if fits:
-        plain_number(f"3 {name}", TARGETS[target], 1500)
+        plain_number(f"30000 {name}", TARGETS[target], 1500)
     else:
         with pytest.raises(ValueError, match=f"is a {found}; give a plain number of .*, or a unit as in "):
             plain_number(f"3 {name}", TARGETS[target], 1500)
@@ -107,6 +107,14 @@ def test_what_is_no_quantity_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ValueError) as error:
         plain_number(text, TARGETS["gbps"])
     assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["1 B", "1499 B", "-1 bit", "0.9 packets"])
+def test_less_than_a_packet_is_not_none(text: str) -> None:
+    target = TARGETS["whole packets"]
+    with pytest.raises(ValueError, match=f"'{text}' is less than one of the packets .*; write 0 for none"):
+        plain_number(text, target, 1500)
+    assert [plain_number(each, target, 1500) for each in ("0 B", "1500 B", "4499 B")] == [0, 1, 2]
 
 
 def test_kilobytes_are_told_apart() -> None:

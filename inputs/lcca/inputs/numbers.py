@@ -26,17 +26,16 @@ def integer(text: str) -> int:
     return int(text)
 
 
-def assignments(text: str) -> list[tuple[str, str | None]]:
-    """Return names and values of a text such as ``gain=0.5,initial=4``; None where nothing is assigned.
+def assignments(text: str) -> list[tuple[str, str, str | None]]:
+    """Return what a text such as ``gain=0.5,initial=4`` assigns: the words, the name, the value, None if there is none.
 
     Raises:
         InputError: digits stand where a name must, as behind the comma of ``gain=0,5``.
     """
-    found: list[tuple[str, str | None]] = []
+    found: list[tuple[str, str, str | None]] = []
     for item in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in item.partition("="))
-        if found and name.isdecimal():
-            before, number = found[-1]
-            raise InputError(f"'{before}={number},{name}': decimals take a point: {before}={number}.{name}")
-        found.append((name, value if equals else None))
+        if found and found[-1][2] and name.isdecimal():
+            raise InputError(f"'{found[-1][0]},{item}': decimals take a point: {found[-1][0]}.{item}")
+        found.append((item, name, value if equals else None))
     return found

@@ -121,6 +121,8 @@ def plain_number(text: str, target: Target, packet_bytes: float | None = None) -
     if abs(value) > LARGEST:
         raise ValueError(f"{shown(text)} is too large; {_accepted(target)}")
     if target.whole:
+        if value and abs(value) < 1:
+            raise ValueError(f"{shown(text)} is less than one of the {target.name} that are counted; write 0 for none")
         return int(value)
     return int(value) if value.denominator == 1 else float(value)
 

@@ -28,6 +28,9 @@ _KNOWN = {
     SequenceNode: ("seq",),
     MappingNode: ("map",),
 }
+_DIRECTIVE = re.compile(r"(?:[ \t]*(?:#.*)?\n)*%.*")
+"""Before a document: lines that say how it is to be read, behind empty ones and comments."""
+
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -48,6 +51,9 @@ def parse(text: str, source: str, *, numbered: bool = True) -> tuple[Any, Places
             tags, control characters, or too many or too deep values with its aliases expanded.
     """
     yaml = YAML(typ="safe", pure=True)
+    if (found := _DIRECTIVE.match(text)) and found[0].split()[-2:] != ["%YAML", "1.2"]:
+        place = Place(source, found[0].count("\n") + 1 if numbered else None)
+        raise ConfigError(Problem(place, (), "files are YAML 1.2, without directives (%); leave this line out"))
     try:
         root = yaml.compose(text)
     except YAMLError as error:
@@ -126,6 +132,9 @@ class _Reader:
             return self._scalar(node, keys, line)
         if isinstance(node, MappingNode):
             pairs = self._merged(node, keys) | self._own(node, keys)
+            for name, (key, value) in pairs.items() if node.flow_style else ():
+                if isinstance(value, ScalarNode) and not value.value and not value.style:  # as in `{at_us: 200, link}`
+                    self._problem((*keys, name), key.start_mark.line, "has no value; write one behind a colon")
             return {name: self.plain(value, (*keys, name), key.start_mark.line) for name, (key, value) in pairs.items()}
         return [self.plain(item, (*keys, i), item.start_mark.line) for i, item in enumerate(node.value)]
 

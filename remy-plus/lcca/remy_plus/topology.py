@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lcca.inputs.errors import InputError, did_you_mean, shown
+from lcca.inputs.numbers import assignments
 
 if TYPE_CHECKING:
     from lcca.remy_plus.network import Network
@@ -58,8 +59,7 @@ class Topology:
         options: object = value
         if isinstance(value, str):
             kind, _, rest = value.partition(":")
-            pairs = [part.partition("=") for part in rest.split(",") if part]
-            options = {"kind": kind} | {name.strip(): _value(text.strip()) for name, _, text in pairs}
+            options = {"kind": kind} | {name: _value(text or "") for _, name, text in assignments(rest)}
         if not isinstance(options, Mapping):
             raise InputError(f"topology: must be a name or a mapping with kind, got {value!r:.60}")
         known = [field.name for field in fields(cls)]

@@ -241,6 +241,7 @@ def test_markers_are_tuned_with_their_transport() -> None:
         ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps, loss_factor)"),
         ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
         ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
+        ("test.at_least=240", "test.at_least: must be at most pairs (40), got 240"),
         ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
         ("utility=default", "default: scores networks, not a fabric"),
         ("simulator=ns3", "simulator: ns3 does not run fabrics"),

@@ -19,6 +19,7 @@ from lcca.cli.options.trials import (
 from lcca.experiments.defaults import COMPARED
 from lcca.inputs.errors import require
 from lcca.inputs.names import one_name
+from lcca.inputs.numbers import real
 
 EXAMPLES = """\
   lcca compare aimd fixed-window:20 --on configs/networks/default.yaml
@@ -51,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def shares(text: str) -> list[float]:
     """Parse shares such as 0.1,0.5."""
     try:
-        return [float(each) for each in text.split(",")]
+        return [real(each) for each in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text[:40]}: must be shares such as 0.1,0.5") from None
 

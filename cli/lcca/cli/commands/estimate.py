@@ -10,6 +10,7 @@ from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json, print_visible
 from lcca.cli.options.trials import print_costs
 from lcca.inputs.errors import require
+from lcca.inputs.numbers import real
 
 if TYPE_CHECKING:
     from lcca.experiments.estimation.config import EstimationConfig
@@ -32,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--simulated-time",
-        type=float,
+        type=real,
         metavar="US",
         help="µs in total per duration (default: 50 trials of the longest)",
     )

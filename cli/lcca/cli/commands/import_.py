@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
+from lcca.inputs.numbers import real
 
 EXAMPLES = """\
   lcca import RemyCC-2014-100x.dna policy.json --pacing absolute
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 def _interval_us(text: str) -> float:
     """Parse an interval."""
     try:
-        value = float(text)
+        value = real(text)
     except ValueError:
         value = 0.0
     if not 0.001 <= value <= 1e9:

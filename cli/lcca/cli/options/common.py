@@ -9,6 +9,7 @@ from typing import Any
 
 from lcca.inputs.errors import visible
 from lcca.inputs.json_values import json_value
+from lcca.inputs.numbers import integer
 
 MOST = 1_000_000
 
@@ -31,7 +32,7 @@ def natural(text: str) -> int:
 
 def _whole(text: str, least: int) -> int:
     try:
-        value = int(text)
+        value = integer(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r:.60}") from None
     if value < least:

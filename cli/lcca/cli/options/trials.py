@@ -19,6 +19,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.processes import EXECUTORS
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.inputs.files import packaged_files
+from lcca.inputs.numbers import assignments, real
 from lcca.remy_plus.fabric.settings import FLUID
 from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import HAND_DESIGNED
@@ -107,7 +108,7 @@ def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
         "before rare events may have been met",
     )
     parser.add_argument(
-        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter (default: 3)"
+        "--margin-percent", type=real, default=3.0, help="throughput-equivalent %% that does not matter (default: 3)"
     )
     parser.add_argument(
         "--rule",
@@ -158,17 +159,16 @@ def settling_of(options: argparse.Namespace) -> dict[str, Any]:
     if "=" in name:
         name, text = "", name + colon + text
     found: dict[str, Any] = {"margin_percent": options.margin_percent, "stop": options.stop, "rule": name or None}
-    for item in filter(None, text.split(",")):
-        key, _, value = item.partition("=")
+    for _, key, value in assignments(text):
         require(key in RULE, f"--rule: no option {key[:60]!r}{did_you_mean(key, RULE)}; it has {', '.join(RULE)}")
         try:
-            found[key] = RULE[key](value)
+            found[key] = RULE[key](value or "")
         except (argparse.ArgumentTypeError, ValueError) as error:
             raise InputError(f"--rule: {key}: {error}") from None
     return found
 
 
-RULE: dict[str, Callable[[str], float]] = {"alpha": float, "step": positive}
+RULE: dict[str, Callable[[str], float]] = {"alpha": real, "step": positive}
 """Options of a rule, and how they are read."""
 
 
@@ -212,7 +212,7 @@ def report_failures(errors: list[str]) -> int:
 
 def seconds(text: str) -> float:
     """Parse a time such as 90s, 30m or 2h."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smh])", text)
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smh])", text, re.ASCII)
     if not found or not float(found[1]):
         raise argparse.ArgumentTypeError(f"{text[:40]}: must be a time such as 90s, 30m or 2h")
     return float(found[1]) * _UNITS[found[2]]

@@ -13,7 +13,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.scenarios.spaces import NetworkSpaces, has_spaces
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.inputs.model import Model
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES, TARGETS, plain_number
 from lcca.remy_plus.policies.hand_designed import baseline as policy
 from lcca.remy_plus.topology import Topology
@@ -169,8 +169,17 @@ class TestConfig(WholeBlocks):
     per_training_seed: Annotated[int, Field(ge=2, le=1_000_000)] = 800
 
     def rounded(self, space: InBlocks) -> Self:
-        """Return it with whole blocks; at least one is run at a time."""
-        return super().rounded(space).model_copy(update={"block": space.block * -(-self.block // space.block)})
+        """Return it with whole blocks; at least one is run at a time.
+
+        Raises:
+            pydantic.ValidationError: more pairs at least than at most, unless it is the usual number.
+        """
+        usual = space.whole(int(type(self).model_fields["at_least"].default))
+        found = super().rounded(space)
+        if found.at_least > found.pairs and found.at_least != usual:
+            text = f"must be at most pairs ({self.pairs}), got {self.at_least}"
+            raise_problems("test", [problem_at(("at_least",), text)])
+        return found.model_copy(update={"block": space.block * -(-self.block // space.block)})
 
 
 class PerNetworkConfig(WholeBlocks):

@@ -28,6 +28,7 @@ from lcca.experiments.runs.manifest import COMPLETE
 from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.json_values import finite_values
+from lcca.inputs.numbers import real
 from lcca.remy_plus.policies.policy import Policy
 
 TRIALS_OF_LONGEST = 50
@@ -41,7 +42,7 @@ def parse_durations(text: str) -> tuple[float, ...]:
         InputError: not at least two different positive numbers.
     """
     try:
-        found = sorted({float(part) for part in text.split(",")})
+        found = sorted({real(part) for part in text.split(",")})
     except ValueError:
         raise InputError(f"--durations: numbers of µs with commas are needed, got {text[:60]!r}") from None
     require(all(0 < each < math.inf for each in found), f"--durations: must be numbers of µs > 0, got {text[:60]}")

@@ -62,8 +62,9 @@ def adopting(
         InputError: something cannot be read or run.
     """
     require_options(wanted, Wanted)
-    shares = sorted(set(shares))
-    require(bool(shares) and 0 < shares[0] and shares[-1] < 1, "--share: must be between 0 and 1")
+    shares = sorted(shares)
+    require(bool(shares) and all(0 < each < 1 for each in shares), "--share: must be between 0 and 1")
+    require(len({f"{each:g}" for each in shares}) == len(shares), "--share: one is given twice; give each once")
     sides = each_of([adopted]), each_of([other])
     count = max(map(len, sides))
     require(all(len(side) in (1, count) for side in sides), f"{len(sides[0])} trainings meet {len(sides[1])}: as many")

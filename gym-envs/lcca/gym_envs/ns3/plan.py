@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean, require
+from lcca.inputs.numbers import assignments, integer, real
 from lcca.remy_plus.topology import layout
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ class Ns3Options:
         types = {each.name: str(each.type) for each in fields(cls) if each.name != "queue_attributes"}
         values: dict[str, Any] = {}
         attributes: list[tuple[str, str]] = []
-        for item in filter(None, text.split(",")):
-            name, equals, value = (part.strip() for part in item.partition("="))
-            require(equals == "=", f"ns-3 options: {item[:60]!r}: write name=value")
+        for item, name, value in assignments(text):
+            if value is None:
+                raise InputError(f"ns-3 options: {item[:60]!r}: write name=value")
             if name[:1].isupper():
                 attributes.append((name, value))
                 continue
@@ -99,7 +100,7 @@ class Ns3Options:
 
 def _number(name: str, text: str, whole: bool) -> float:
     try:
-        return int(text) if whole else float(text)
+        return integer(text) if whole else real(text)
     except ValueError:
         raise InputError(f"ns-3 options: {name}={text[:60]}: must be a number") from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,7 @@ _SIGNS: dict[type[ast.AST], str] = {
     ast.Or: "or",
 }
 """Operators, and what they are called in postfix order."""
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 _FUNCTIONS = ("min", "max", "floor", "ceil")
 _PARTS = "numbers, names, + - * / // %, comparisons, and, or, not, min, max, floor, ceil"
 
@@ -77,6 +79,7 @@ class Expression:
             raise InputError(f"{self.text!r}: there is no {name!r} {where}{did_you_mean(name, known)}")
 
 
+@cache
 def _parse(text: str) -> ast.expr:
     if len(text) > _LONGEST:
         raise InputError(f"a formula has at most {_LONGEST} characters, this one {len(text)}")
@@ -87,13 +90,26 @@ def _parse(text: str) -> ast.expr:
     for node in ast.walk(tree):
         if not _allowed(node):
             raise InputError(f"{text!r}: no {_called(node)} here; a formula may have {_PARTS}")
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.expr)):
+        by = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, _DIVISIONS) else None
+        by_0 = by is not None and not any(_names(by)) and _constant(by, text) == 0
+        if by_0 or not (any(_names(node)) or math.isfinite(_constant(node, text))):
+            raise InputError(f"{text!r}: {ast.unparse(node)} is no finite number")
     return tree
+
+
+def _constant(node: ast.expr, text: str) -> float:
+    """Return the value of a part of a formula that has no names."""
+    try:
+        return _core.formula_value([*_postfix(node)], [], [])
+    except ValueError as error:
+        raise InputError(f"{text!r}: {error}") from None
 
 
 def _allowed(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         number = node.value
-        return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+        return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= sys.float_info.max
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and bool(node.args) and not node.keywords
     kinds = (ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
@@ -102,7 +118,7 @@ def _allowed(node: ast.AST) -> bool:
 
 def _called(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
-        return repr(node.value)[:60]
+        return f"number above {sys.float_info.max:.2g}" if type(node.value) in (int, float) else repr(node.value)[:60]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return f"{node.func.id}()"
     return type(node).__name__

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.numbers import assignments
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.simple import Aimd, FixedRate, FixedWindow, Simple, digits
 from lcca.remy_plus.policies.tunables import Parameter
@@ -54,9 +55,8 @@ class Explicit(Simple):
         """See `Simple`: parameters as in ``alpha=0.4,beta=1``."""
         given: dict[str, float] = {}
         known = {parameter.name: parameter for parameter in cls.parameters}
-        for item in filter(None, text.split(",")):
-            key, equals, value = (part.strip() for part in item.partition("="))
-            if key not in known or not equals or key in given:
+        for item, key, value in assignments(text):
+            if key not in known or value is None or key in given:
                 names = ", ".join(known)
                 raise InputError(f"{item[:60]!r}: write {cls.example.split()[0]!r}; {cls.kind} has {names}, each once")
             given[key] = float(known[key].parsed(value))

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import ClassName
+from lcca.inputs.numbers import assignments
 from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, is_type, named_type
 from lcca.remy_plus.policies.simple import Simple
@@ -133,9 +134,8 @@ def hand_designed(text: str) -> HandDesigned:
     name = kind_of(own)
     rest, family = own[len(name) + 1 :], _family(name, ())
     given: dict[str, Value] = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not equals:
+    for item, key, value in assignments(rest):
+        if value is None:
             raise InputError(f"{item[:60]!r}: parameters are written name=value, as in 'vegas:alpha=2,beta=4'")
         if key in given:
             raise InputError(f"{key}: given twice")

@@ -20,6 +20,7 @@ from lcca.inputs.dependencies import digest_with_imports, reached_by
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName
+from lcca.inputs.numbers import assignments, real
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import check_signals
 from lcca.remy_plus.core.signals import SIGNALS
@@ -298,13 +299,12 @@ def in_real_time(policy: P, time_scale: float) -> P:
 def parameters_of(text: str) -> tuple[tuple[str, float], ...]:
     """Return the parameters in a text such as ``gain=0.5,initial=4``."""
     found: dict[str, float] = {}
-    for item in filter(None, text.split(",")):
-        key, equals, value = (part.strip() for part in item.partition("="))
+    for item, key, value in assignments(text):
         try:
-            number = float(value)
+            number = real(value or "")
         except ValueError:
             number = math.nan
-        if not key.isidentifier() or not equals or not math.isfinite(number) or key in found:
+        if value is None or not key.isidentifier() or not math.isfinite(number) or key in found:
             raise InputError(f"{item[:60]!r}: write name=number, each once")
         found[key] = int(number) if value.lstrip("+-").isdigit() else number
     return tuple(found.items())

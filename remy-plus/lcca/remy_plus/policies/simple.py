@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.numbers import integer, real
 from lcca.remy_plus import _core
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class FixedWindow(Simple):
     @classmethod
     def named(cls, text: str) -> FixedWindow:
         """See `Simple`."""
-        return cls(cls.number_of(text, int))
+        return cls(cls.number_of(text, integer))
 
     def compile(self) -> _core.Policy:
         """See `Simple`."""
@@ -160,7 +161,7 @@ class FixedRate(Simple):
     @classmethod
     def named(cls, text: str) -> FixedRate:
         """See `Simple`."""
-        return cls(cls.number_of(text, float))
+        return cls(cls.number_of(text, real))
 
     def compile(self) -> _core.Policy:
         """See `Simple`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.numbers import real
 
 Value: TypeAlias = float | int | str | bool
 
@@ -76,7 +77,7 @@ class Parameter:
         if self.is_flag:
             return self.checked({"true": True, "false": False}.get(text, text))
         try:
-            return self.checked(float(text[:60]))
+            return self.checked(real(text[:60]))
         except ValueError as error:
             if isinstance(error, InputError):
                 raise

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.numbers import assignments, real
 
 REFERENCE_GBPS = 100.0
 """Rate that values which go with a rate are for."""
@@ -122,19 +123,18 @@ def named_numbers(text: str) -> tuple[str, dict[str, float]]:
     """
     name, _, rest = text.partition(":")
     found = dict[str, float]()
-    for item in filter(None, rest.split(",")):
-        key, _, value = (part.strip() for part in item.partition("="))
-        if key in found:
-            raise InputError(f"{name}: {key} is given twice")
-        found[key] = _number(name, key, value)
+    with about(name):
+        for _, key, value in assignments(rest):
+            require(key not in found, f"{key} is given twice")
+            found[key] = _number(key, value or "")
     return name, found
 
 
-def _number(name: str, key: str, text: str) -> float:
+def _number(key: str, text: str) -> float:
     try:
-        value = float(text)
+        value = real(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{name}: {key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
+        raise InputError(f"{key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
     return value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lcca.cli.options.common import print_answer
 from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
+from lcca.inputs.numbers import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def inches(text: str) -> float:
     """Parse a width with its unit."""
-    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?)(in|mm|cm|pt)", text)
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?)(in|mm|cm|pt)", text, re.ASCII)
     width = float(found[1]) * INCHES[found[2]] if found else 0
     if not 1 <= width <= 40:
         raise argparse.ArgumentTypeError(
@@ -61,7 +62,7 @@ def inches(text: str) -> float:
 
 def _letters(text: str) -> float:
     try:
-        size = float(text)
+        size = real(text)
     except ValueError:
         size = 0
     if not 3 <= size <= 30:
