@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from lcca.inputs.dependencies import files_named
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import MIXTURE, ClassName
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.engine import engine_of
@@ -153,8 +153,9 @@ def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runn
     file = _read(name, place)
     header, policy = None, file.policy
     if file.header is not None:
-        header = header_of(file.header)
-        policy = with_header(policy, stamping(header, charged=charged))
+        with about(name):
+            header = header_of(file.header)
+            policy = with_header(policy, stamping(header, charged=charged))
     if place == "fabric":
         engine_of(policy, FabricSettings())  # or say so before any trial
     elif place == "engine" and isinstance(policy, HandDesigned):

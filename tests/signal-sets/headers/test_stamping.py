@@ -267,11 +267,13 @@ def test_policy_files_hold_names_and_descriptions(tmp_path):
 
 def test_wrong_headers_of_policy_files_are_told(tmp_path):
     write(tmp_path / "policy.json", PolicyFile(Aimd(), header="nosignal"))
-    with pytest.raises(InputError, match=r"unknown header 'nosignal' \(did you mean 'nosignal-8b'"):
+    with pytest.raises(InputError, match=r"policy\.json: header: unknown header 'nosignal' \(did you mean 'nosignal-8b'"):
         resolve(str(tmp_path / "policy.json"), "engine")
+    told = described(own(source="util"))
     with pytest.raises(InputError, match=r"header: fields.0.agg: there is no aggregation"):
-        told = described(own(source="util"))
         header_of(told | {"fields": [told["fields"][0] | {"agg": "median"}]})
+    with pytest.raises(InputError, match=r"header: fields.0.bits: must be a number, found .six."):
+        header_of(told | {"fields": [told["fields"][0] | {"bits": "six"}]})
 
 
 @pytest.mark.parametrize("name", SIMULATED)

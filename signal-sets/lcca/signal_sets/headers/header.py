@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
-from lcca.inputs.errors import InputError, Keys, did_you_mean, shown
+from lcca.inputs.errors import InputError, Keys, about, did_you_mean
 from lcca.inputs.model import problem_at, raise_problems
-from lcca.inputs.validation import named, packaged
+from lcca.inputs.validation import named, packaged, validate_json
 from lcca.remy_plus.core.formulas import Expression
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.field import HeaderField
@@ -252,17 +252,8 @@ def header_of(written: str | Mapping[str, Any]) -> Header:
     Raises:
         InputError: an unknown name, or a description outside the vocabulary.
     """
-    if isinstance(written, str):
-        return header(written)
-    if not isinstance(written, Mapping):
-        raise InputError(f"header: must be a name or a description, found {shown(written)}")
-    try:
-        return Header.model_validate(dict(written))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(
-            f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
-        ) from None
+    with about("header"):
+        return header(written) if isinstance(written, str) else validate_json(written, Header)
 
 
 def _slots(fields: Iterator[HeaderField]) -> tuple[Slot, ...]:
