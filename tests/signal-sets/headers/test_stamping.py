@@ -267,7 +267,9 @@ def test_policy_files_hold_names_and_descriptions(tmp_path):
 
 def test_wrong_headers_of_policy_files_are_told(tmp_path):
     write(tmp_path / "policy.json", PolicyFile(Aimd(), header="nosignal"))
-    with pytest.raises(InputError, match=r"policy\.json: header: unknown header 'nosignal' \(did you mean 'nosignal-8b'"):
+    with pytest.raises(
+        InputError, match=r"policy\.json: header: unknown header 'nosignal' \(did you mean 'nosignal-8b'"
+    ):
         resolve(str(tmp_path / "policy.json"), "engine")
     told = described(own(source="util"))
     with pytest.raises(InputError, match=r"header: fields.0.agg: there is no aggregation"):
