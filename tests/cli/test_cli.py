@@ -250,6 +250,24 @@ def test_a_terminal_without_our_letters_is_no_error() -> None:
     assert "?s" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("utf8", "name", "message"),
+    [
+        ("0", "fé.yaml", "names with letters beyond ASCII need UTF-8, which this locale has not; set PYTHONUTF8=1"),
+        ("0", "f.yaml", "f.yaml: cannot be read"),
+        ("1", "fé.yaml", "fé.yaml: cannot be read"),
+        ("1", b"f\xe9.yaml", "f\\udce9.yaml: no UTF-8; rename it"),
+    ],
+)
+def test_names_that_a_run_could_not_keep_are_refused(
+    utf8: str, name: str | bytes, message: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "lcca.cli.main", "evaluate", "aimd", "--on", name]
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": utf8, "PWD": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, env=environment, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr.decode(errors="backslashreplace")
+
+
 def test_a_failure_of_the_system_exits_with_1(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(options: object) -> int:
         raise OSError(5, "Input/output error", "/some/file")

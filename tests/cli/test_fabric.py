@@ -131,6 +131,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         (("dctcp", "--seeds", "3"), "--seeds: needs networks; on a fabric --trials says how many"),
         (("dctcp", "--simulator", "ns3"), "--simulator ns3: not here (known: engine, fluid)"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: asks for"),
+        (("dctcp", "--set", "duration_us=0.01", "--trials", "2"), "no flow starts in 2 trials of small, and 0.00"),
     ],
 )
 def test_what_cannot_be_is_refused(lcca: Any, scenario: Path, options: tuple[str, ...], message: str) -> None:

@@ -79,10 +79,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
     try:
         _write_any_text()
+        words = sys.argv[1:] if arguments is None else arguments
+        if problem := _problem_of_names(words):
+            return _fail(problem, 2)
         with said_at_once(), results_alone():
-            return _main(_as_now(sys.argv[1:] if arguments is None else arguments))
+            return _main(_as_now(words))
     except KeyboardInterrupt:  # before the command began
         return _fail("stopped", 130)
+
+
+def _problem_of_names(words: Sequence[str]) -> str:
+    """Return why names cannot be kept in the files of a run, as text that other locales read too; empty if they can."""
+    if sys.getfilesystemencoding() != "utf-8" and not "".join([*words, os.environ.get("PWD", "")]).isascii():
+        return "names with letters beyond ASCII need UTF-8, which this locale has not; set PYTHONUTF8=1"
+    foreign = [word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word)]
+    return f"{foreign[0]}: no UTF-8; rename it" if foreign else ""
 
 
 def _as_now(before: Sequence[str]) -> list[str]:

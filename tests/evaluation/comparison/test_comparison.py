@@ -55,7 +55,7 @@ def test_the_record_rests_on_all_blocks() -> None:
     assert (record.blocks, record.n) == (20, 311)
     assert record.difference == pytest.approx(np.mean(kept)) and record.sigma_d == pytest.approx(np.std(kept, ddof=1))
     assert record.history[-1].n == 311 and record.history[-1].mean == record.difference
-    assert record.note == "9 pairs left out because a trial failed or had no sender to score"
+    assert record.note == "9 pairs left out because a trial failed or was too short for a sender or flow to score"
 
 
 def test_a_run_has_enough_at_an_eighth_of_the_margin() -> None:
@@ -116,7 +116,9 @@ def test_failed_trials_are_left_out_in_pairs() -> None:
     a, b = np.arange(160.0), np.arange(160.0) + 1
     a[3], b[7] = math.nan, math.nan
     record = compare_policies("a", "b", a, b, utility=DEFAULT, rule=RULE)
-    assert record.note.endswith("2 pairs left out because a trial failed or had no sender to score")
+    assert record.note.endswith(
+        "2 pairs left out because a trial failed or was too short for a sender or flow to score"
+    )
     assert record.verdict.name == "better"
 
 

@@ -326,7 +326,8 @@ def _policy_note(run: Settling, pairs: _Pairs) -> str:
     if abs(look.skewness) > run.rule.skew_limit:
         notes.append(f"differences of blocks are skewed ({look.skewness:.1f}): the stated error rate is approximate")
     if pairs.lost:
-        notes.append(f"{counted(pairs.lost, 'pair')} left out because a trial failed or had no sender to score")
+        why = "a trial failed or was too short for a sender or flow to score"
+        notes.append(f"{counted(pairs.lost, 'pair')} left out because {why}")
     return "; ".join(notes)
 
 

@@ -155,7 +155,12 @@ def _on_fabric(
         return rows_of(place.trials(contenders, block), place.utility)
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
-        rows = summary(fabric_trials(found.rows, place), place.utility)
+        scenario, kept = place.space.scenarios[0], fabric_trials(found.rows, place)
+        if not any(len(each.started) for each in kept):
+            mean = scenario.workload.count(scenario.fabric, scenario.end_ns)
+            text = f"no flow starts in {trials} trials of {place.space.name}, and {mean:.2g} do in the mean of trials"
+            raise InputError(f"{text}; raise duration_us, and set warmup_us below it, or ask for more trials")
+        rows = summary(kept, place.utility)
         return {**place.origin, "utility": place.utility.name, "seeds": trials, "policies": rows}
 
     stop = Stop(trials, when="never", step=SEEDS_KEPT)
