@@ -166,7 +166,7 @@ def test_a_campaigns_file_and_ranges_by_dotted_keys(
         and not (run / "out").exists()
     )
     answer = lcca(*command, "--out", "out")
-    assert answer.status == 0 and "hpcc against e2e, score" in answer.out and "% of slowdown" in answer.out
+    assert answer.status == 0 and "hpcc against e2e, score" in answer.out and "% of typical slowdown" in answer.out
     (run / "two.yaml").write_text((run / "star.yaml").read_text().replace("name: star", "name: two"))
     several = lcca(*command, "--set", "networks={fabric: [star.yaml, two.yaml]}", "--out", "more")
     assert several.status == 2 and "networks: the campaign has several scenarios: name the one to map" in several.err

@@ -274,12 +274,11 @@ def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: P
 def test_verdicts_and_tables_can_be_had_again(lcca: RunCommand, finished: Path) -> None:
     assert lcca("verdict", finished).status == 0
     page = (finished / "report.html").read_text()
-    assert "Slowdowns by scenario" in page and "half the slowdown" in page and "Throughput against delay" not in page
+    assert "Slowdowns by scenario" in page and "half the typical slowdown" in page
+    assert "Throughput against delay" not in page
     loaded = load_run(finished)
-    assert (
-        loaded.trials["slowdown_mean"].notna().all()
-        and np.isfinite(loaded.policies["mean_of_trials_slowdown_p99"]).all()
-    )
+    assert loaded.trials["slowdown_mean"].notna().all()
+    assert np.isfinite(loaded.policies["mean_of_trials_slowdown_p99"]).all()
     assert isinstance(loaded.costs, pd.DataFrame) and (loaded.costs["packets"] > 0).all()
 
 

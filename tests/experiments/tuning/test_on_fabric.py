@@ -82,7 +82,7 @@ def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: P
     assert f"optuna-dashboard sqlite:///{finished / 'study.sqlite3'}\n" in answer.out
     page = (finished / "report.html").read_text(encoding="utf-8")
     assert (finished / "study.sqlite3").is_file() and "Tuned, to paste" in page and "at 100 Gb/s" in page
-    assert "hroughput-" not in page and "slowdown, default above tuned" in page
+    assert "hroughput-" not in page and "typical slowdown, default above tuned" in page
     searched, tested = json.loads((finished / "costs.json").read_text())["phases"]
     networks = pd.read_parquet(finished / "candidates.parquet").query("same_as == -2").networks.sum()
     assert searched["trials"] == networks == json.loads((finished / "summary.json").read_text())["network_trials"]

@@ -84,7 +84,7 @@ def _measure(utility: Utility) -> str:
 
     if isinstance(utility, WinningRate):
         return "all intervals"
-    return utility.of.label if isinstance(utility, Ratio) else "throughput"
+    return f"typical {utility.of.label}" if isinstance(utility, Ratio) else "throughput"
 
 
 def _print(found: Ranking, title: str, utility: Utility, margin: str, content: dict[str, Any]) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
+from lcca.evaluation.report.words.headline import TYPICAL
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, knobs_of, named, settings
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, OverFlows, shown
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.ecn.config import ACC
 from lcca.experiments.experiment import Costs
-from lcca.experiments.studies.words import comparison_cells, together
+from lcca.experiments.studies.words import comparison_cells, mean_cell, score_cell, together
 
 HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
 LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
@@ -71,20 +75,22 @@ def print_study(summary: dict[str, Any]) -> None:
 def print_tuning(summary: dict[str, Any]) -> None:
     """Print the parameters that were found, their scores, and the comparisons with the policy's own."""
     unit, knobs = summary["unit"], knobs_of(summary)
-    head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit)
+    paid = _paid(summary)
+    head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", *paid, unit)
     rows = [
         (
             each["id"],
             named(each["parameters"], knobs),
             f"{each['search_score_bits']:.3f}",
             interval(score["mean"], score["low"], score["high"], "{:.3f}"),
+            *(cell(each) for cell in paid.values()),
             str(each["trials"]),
         )
         for each in summary["policies"]
         for score in [each["score_bits"]]
     ]
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
-    notes = [f"candidates: {tried}; {summary['network_trials']} trials"]
+    notes = [f"candidates: {tried}; {summary['network_trials']} trials", *[TYPICAL] * bool(paid)]
     if not summary["comparisons"]:
         notes.append("no candidate was better than the policy's own parameters")
     title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
@@ -92,3 +98,14 @@ def print_tuning(summary: dict[str, Any]) -> None:
     for each in summary["comparisons"]:
         print_comparison(each, advice(each))
     print_table(settings(summary))
+
+
+def _paid(summary: dict[str, Any]) -> dict[str, Callable[[dict[str, Any]], str]]:
+    """Return columns of what a utility of a fabric scores: its geometric mean on fresh trials, and the arithmetic."""
+    utility = UTILITIES.get(summary["utility"])
+    if not isinstance(utility, Ratio):
+        return {}
+    of = (utility.of.compute, OverFlows(utility.of.compute, utility.quantile))
+    arithmetic = [each.over_trials for each in shown(FABRIC_TRIALS, "study") if each.compute in of]
+    typical = {utility.typical.head: lambda row: score_cell(row["score_bits"], utility)}
+    return typical | {each.head: partial(mean_cell, metric=each) for each in arithmetic}

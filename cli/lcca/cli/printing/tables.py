@@ -172,7 +172,7 @@ def print_net_benefit(summary: Json) -> None:
         print_table(Table(title, ("header", "utility", *names), cells, 4), *disagreements(headers))
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
-    of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
+    of = found.get("percent_of") or ("typical slowdown" if on_fabric else "throughput at equal delay")
     print_visible(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
         if note := no_choice_yet(choice["pairs"]):

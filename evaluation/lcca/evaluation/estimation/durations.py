@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.accuracy import trials_by_eq_3
 from lcca.evaluation.estimation.tails import TailQuantile, mean_over_trials, tail_quantile
+from lcca.evaluation.trials.metrics import statistic
 
 Floats = NDArray[np.float64]
 
@@ -126,7 +127,7 @@ def _row(
         pooled.value,
         pooled.low,
         pooled.high,
-        *mean_over_trials([float(np.quantile(x, p)) for x in trials if len(x)], confidence),
+        *mean_over_trials([statistic(x, p) for x in trials if len(x)], confidence),
         *bias,
         warning="; ".join(_warnings(pooled, bias)),
     )

@@ -28,6 +28,7 @@ from lcca.evaluation.estimation.tails import (
 )
 from lcca.evaluation.settling.intervals import t_quantile
 from lcca.evaluation.settling.sequence import HORIZON
+from lcca.evaluation.trials.metrics import statistic
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.model import Model
 
@@ -230,7 +231,7 @@ class Estimating:
             flows = self._finite(trial)
             self._flows.append(flows)
             if flows.size:
-                self._numbers.append(float(np.quantile(flows, p)))
+                self._numbers.append(statistic(flows, p))
         else:
             value = self._number(trial)
             if not math.isfinite(value):

@@ -89,7 +89,7 @@ class FabricSpace(Model):
     simulators: ClassVar[tuple[str, ...]] = (FABRIC, FLUID)
     unit: ClassVar[str] = "seeds"
     usual_utility: ClassVar[str] = "slowdown"
-    percent_of: ClassVar[str] = "slowdown"
+    percent_of: ClassVar[str] = "typical slowdown"
     length: ClassVar[None] = None
     free_signals: ClassVar[bool] = False
 

@@ -72,8 +72,8 @@ def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
     if not sum(map(len, slowdowns)):
         return {f"slowdown_{name}": dict.fromkeys(("value", "low", "high"), math.nan) for name in QUANTILES}
     found = tail_quantiles(slowdowns, QUANTILES.values(), confidence=CONFIDENCE)
-    ends = ({"value": each.value, "low": each.low, "high": each.high} for each in found)
-    return {f"slowdown_{name}": each for name, each in zip(QUANTILES, ends, strict=True)}
+    each = ({"value": one.value, "low": one.low, "high": one.high} for one in found)
+    return dict(zip(map("slowdown_{}".format, QUANTILES), each, strict=True))
 
 
 def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.summary import summary
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
-from lcca.evaluation.report.words.headline import answer, headline, paid_words, score_explained
+from lcca.evaluation.report.words.headline import TYPICAL, answer, headline, paid_words, score_explained
 from lcca.evaluation.report.words.statements import (
     capital,
     counts,
@@ -174,6 +174,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "packet_bytes": None if tables.on_fabric else tables.packet_bytes,
         "gbps": gbps,
         "utilities": tables.utilities,
+        "typical": TYPICAL,
         "paid": capital(paid_words(tables.utilities, *SIDES)),
         "policies": tables.summary.get("policies", []),
         "training_trials": tables.training_trials,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,6 +73,16 @@ class Ratio(ABC):
     def measured(self, bits: float) -> float:
         """Return what has a score, in the metric's unit: of a mean of scores the geometric mean."""
         return float(2.0 ** (bits if self.large else -bits))
+
+    @property
+    def typical(self) -> Metric:
+        """What a mean of scores tells in the metric's unit: geometric, where means of the metric are arithmetic."""
+        return replace(self.of, label=f"typical (geometric mean) {self.name}")
+
+    def typical_interval(self, bits: Sequence[float | None]) -> tuple[float | None, float | None, float | None]:
+        """Return a mean of scores and the ends of its interval in the metric's unit; None for what is unknown."""
+        value, low, high = (None if each is None else self.measured(each) for each in bits)
+        return (value, low, high) if self.large else (value, high, low)
 
     def bits(self, value: float) -> float:
         """Return the score of a value in the metric's unit; NaN of NaN."""

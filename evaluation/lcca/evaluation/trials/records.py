@@ -19,26 +19,27 @@ NET = {"mean": "", "low": "_low", "high": "_high"}
 
 
 FORMER_QUANTILES = re.compile(r"(slowdown|fct)_p\d+(_us)?(_se)?")
-"""Keys of means of trials' own quantiles in format 2, and in its evaluations of quantiles of all trials' flows."""
+"""Keys in format 2 of means of trials' own quantiles, but in evaluations of quantiles of all trials' flows."""
 
 
 def renamed(result: Json) -> Json:
-    """Return a result with the keys of today: of format 2 others stood for quantiles and their means over trials."""
-    return _renamed(result, result.get("kind") == "evaluate") if result.get("format") == 2 else result
+    """Return a result with the keys of today: in format 2 others stood for quantiles and their means over trials."""
+    pooled = result.get("kind") == "evaluate"
 
+    def part(value: Any, means: bool = True) -> Any:
+        if isinstance(value, list):
+            return [part(each, means) for each in value]
+        if not isinstance(value, Mapping):
+            return value
+        found: Json = {}
+        for key, each in value.items():
+            quantile = FORMER_QUANTILES.fullmatch(key)
+            name = "value" if key == "mean" and not means else key
+            name = f"mean_of_trials_{key}" if quantile and not pooled else name
+            found[name] = part(each, means and key != "merit" and not (quantile and pooled))
+        return found
 
-def _renamed(value: Any, pooled: bool, means: bool = True) -> Any:
-    """Return a part of a result; where there are no `means`, what was called so is a `value`."""
-    if isinstance(value, list):
-        return [_renamed(each, pooled, means) for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    found: Json = {}
-    for key, each in value.items():
-        quantile = FORMER_QUANTILES.fullmatch(key)
-        name = f"mean_of_trials_{key}" if quantile and not pooled else "value" if key == "mean" and not means else key
-        found[name] = _renamed(each, pooled, means and key != "merit" and not (quantile and pooled))
-    return found
+    return part(result) if result.get("format") == 2 else result
 
 
 def policies(result: Json) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
-from lcca.evaluation.trials.metrics import FLOWS
+from lcca.evaluation.trials.metrics import FLOWS, statistic
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
@@ -209,8 +209,9 @@ def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Fl
         return rows.set_index("network")[asked.metric].reindex(numbers).to_numpy(dtype=np.float64)
     counted = rows if asked.flows is None else asked.flows.of(rows)
     values = flow_values(counted, asked.metric)
-    of_trial = [x.mean() if asked.quantile is None else np.quantile(x, asked.quantile) for x in values]
-    return pd.Series(of_trial, counted["network"].unique()).reindex(numbers).to_numpy(dtype=np.float64)
+    of_trial = [statistic(x, asked.quantile) for x in values]
+    found = pd.Series(of_trial, counted["network"].unique()).reindex(numbers)
+    return np.asarray(found, dtype=np.float64)
 
 
 def values_of(asked: EstimateBlock, rows: pd.DataFrame) -> Iterator[Floats]:

@@ -12,6 +12,7 @@ from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor as workers_of
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, shown
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found, Pair, Question, Stop, Trials
@@ -19,7 +20,7 @@ from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import Cost
-from lcca.experiments.summaries import Json, compared, head
+from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import DEFAULT, TUNED, require_installed, search, source_of
 from lcca.gym_envs.processes.pool import Threads
@@ -148,7 +149,8 @@ def _record(config: TuningConfig, tested: Found, name: str, candidate: Candidate
     """Return what one of the two scored: on the search's networks, where the best looks too good, and on fresh ones."""
     own = tested.rows[tested.rows["policy"] == policy]
     scores = common_scores(tested.rows)[policy]
-    return {
+    metrics = [each.name for each in shown(FABRIC_TRIALS, "study") if each.name in own]
+    return measured(own[["policy", *metrics]], [policy], "")[0] | {
         "id": name,
         "parameters": dict(candidate.params),
         "search_score_bits": candidate.score_bits,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
+from lcca.evaluation.report.words.headline import TYPICAL
 from lcca.evaluation.report.words.statements import interval, sign_and_size
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, shown
@@ -13,7 +14,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.studies.questions import BITS
 
-MEASURED = "Means over trials with 95 % intervals, each by itself; geometric ones of what questions go by."
+MEASURED = f"Means over trials with 95 % intervals, each by itself. {TYPICAL}"
 
 
 def answers_text(summary: dict[str, Any]) -> str:
@@ -64,14 +65,14 @@ def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
     """Return the table of a scenario: what its questions go by first."""
     scores = [name for name in rows[0] if name.endswith(BITS)]
-    by_score = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
+    by_score = {fabric_utility(name.removesuffix(BITS)).typical.head: name for name in scores}
     known = [each.over_trials for each in shown(FABRIC_TRIALS, "study")]
     metrics = [each for each in known if any(each.name in row for row in rows)]
     cells = [
         (
             row["id"],
-            *(_score_cell(row, name) for name in by_score.values()),
-            *(_cell(row, each) for each in metrics),
+            *(score_cell(row[name], fabric_utility(name.removesuffix(BITS))) for name in by_score.values()),
+            *(mean_cell(row, each) for each in metrics),
         )
         for row in rows
     ]
@@ -79,19 +80,13 @@ def _measured(rows: Sequence[dict[str, Any]]) -> str:
     return Table("", head, [(*each, str(row["trials"])) for each, row in zip(cells, rows, strict=True)]).markdown()
 
 
-def _head(utility: Ratio) -> str:
-    return f"{utility.name}, {utility.of.unit}" if utility.of.unit else utility.name
+def score_cell(found: dict[str, Any], utility: Ratio) -> str:
+    """Return the geometric mean of what a utility scores, with its interval, from a mean of scores with its own."""
+    return interval(*utility.typical_interval([found[end] for end in ("mean", "low", "high")]), "{:.4g}")
 
 
-def _score_cell(row: dict[str, Any], column: str) -> str:
-    """Return the geometric mean of what a utility scores, with its interval."""
-    utility, found = fabric_utility(column.removesuffix(BITS)), row[column]
-    ends = [None if found[end] is None else utility.measured(found[end]) for end in ("mean", "low", "high")]
-    low, high = ends[1:] if utility.large else ends[:0:-1]
-    return interval(ends[0], low, high, "{:.4g}")
-
-
-def _cell(row: dict[str, Any], metric: Metric) -> str:
+def mean_cell(row: dict[str, Any], metric: Metric) -> str:
+    """Return the mean of a metric with its interval; a dash where there is none."""
     found = row.get(metric.name, {})
     mean, low, high = (None if found.get(end) is None else found[end] / metric.scale for end in ("mean", "low", "high"))
     return interval(mean, low, high, "{:.4g}")

@@ -85,10 +85,10 @@ def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
     drawn = [
         pooled_quantiles([slowdown[part[trial[part] == i]] for i in range(len(trials))], weights) for part in parts
     ]
-    for column, (percent, panel) in enumerate(BY_SIZE.items()):
-        low, high = _ends(log2(np.array([each[:, column] for each in drawn]).T), len(trials))
-        found = np.array([np.percentile(slowdown[part], percent) for part in parts])
-        yield policy, panel, middle, found, power(2.0, low), power(2.0, high)
+    for column, panel in enumerate(BY_SIZE.values()):
+        found = np.array([each[:, column] for each in drawn])
+        low, high = _ends(log2(found.T), len(trials))
+        yield policy, panel, middle, found[:, 0], power(2.0, low), power(2.0, high)
     for panel, values in ((SLOWDOWN, slowdown), (FCT, fct / 1000)):
         yield policy, panel, np.sort(values), *_shares(values, trial, weights)
     if not trials[0].has_ports:

@@ -14,13 +14,15 @@ from lcca.evaluation.report.sections.differences import against_baseline
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.vendor import Part, header_question, vendor
 from lcca.evaluation.report.words.commands import OPEN, Command
-from lcca.evaluation.report.words.headline import Answer, Statement, best_of
+from lcca.evaluation.report.words.headline import TYPICAL, Answer, Statement, best_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, settings
 from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.tables import RunTables, group_of
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.units import PACKET_BYTES
 
 Json = dict[str, Any]
@@ -149,6 +151,11 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
     columns, order = {}, list(dict.fromkeys(trials["who"]))
     if ranked := [each["id"] for each in tables.policies if "best_rank" in each]:
         order.sort(key=lambda name: ranked.index(name) if name in ranked else len(ranked))
+    scored = [each for name in tables.utilities if isinstance(each := UTILITIES.get(name), Ratio)]
+    if tables.on_fabric and len(scored) == 1:
+        scores = trials.pivot_table(index="unit", columns="who", values="score_bits")
+        means = (scored[0].typical_interval(t_interval(scores.get(name, ()))) for name in order)
+        columns[capital(scored[0].typical.head)] = [interval(*each, "{:,.3f}") for each in means]
     for metric in metrics:
         values = trials.pivot_table(index="unit", columns="who", values=metric.name) / metric.scale
         form, least = f"{{:,.{metric.digits}f}}", metric.least / metric.scale
@@ -163,7 +170,7 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
     unit = "training seeds" if tables.has_trainings else "trials"
     text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself."
     text += f" Δ: difference from {base} over the same {unit}." if base else ""
-    text += "" if tables.on_fabric else f" Gb/s: packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
+    text += f" {TYPICAL}" if tables.on_fabric else f" Gb/s: packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
     return Part("What it means", text, Table("", ["", *columns], rows))
 
 

@@ -12,7 +12,7 @@ from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.report.words.headline import Statement
+from lcca.evaluation.report.words.headline import TYPICAL, Statement
 from lcca.evaluation.report.words.merit import beside_score, bytes_words, decided, disagreements, percent_of
 from lcca.evaluation.report.words.statements import NO_BREAK, counts, interval, listed, number
 from lcca.evaluation.report.words.table import Table
@@ -117,8 +117,9 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part
         "Bytes charged; + is better but for µs. Per cents are of the inverse of slowdowns. To pay, a header must bring "
         f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts with their per cents are means over training "
         "seeds, each by its own flows; intervals hold together over all pairs of headers, measure by measure. Score: "
-        "all flows; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are quantiles of all "
-        "trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: the median flow's."
+        "typical slowdown; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are quantiles "
+        "of all trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: the median "
+        f"flow's. {TYPICAL}"
     )
     return Part(f"What it means{of}", text, Table("", head, cells))
 

@@ -271,7 +271,7 @@ def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
             "A header that is worse with its bytes free was trained too little, since a policy can ignore signals. "
             "More signals need more rules: give them a larger budget."
         )
-    what = "of slowdown" if tables.on_fabric else "of throughput at equal delay"
+    what = "of typical slowdown" if tables.on_fabric else "of throughput at equal delay"
     yield (
         f"A header must bring {benefits['required_percent']:g}{NO_BREAK}% {what} to pay "
         "(`required_percent`); the cost of hardware is to be put there."

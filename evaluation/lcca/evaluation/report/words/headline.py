@@ -33,6 +33,11 @@ Json = dict[str, Any]
 THROUGHPUT = "throughput-equivalent"
 """What per cents of a difference are of, unless it is of a metric."""
 
+TYPICAL = (
+    "Typical: the geometric mean over trials, of slowdowns over flows too, in which all count by their ratios; a mean "
+    "is arithmetic, and mostly that of the largest."
+)
+
 NO_BREAK_HYPHEN = "\u2011"
 
 
@@ -239,7 +244,7 @@ def paid_words(utilities: Iterable[str], a: str = "A", b: str = "B") -> str:
     """Return what the per cents of a difference between two are of, for utilities by name."""
     names = list(utilities)
     ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
-    words = {f"{each.of.label}, {f'{b} above {a}' if each.large else f'{a} above {b}'}" for each in ratios}
+    words = {f"typical {each.of.label}, {f'{b} above {a}' if each.large else f'{a} above {b}'}" for each in ratios}
     if len(ratios) < len(names):
         return THROUGHPUT
     return words.pop() if len(words) == 1 else f"{a} worse by"
@@ -249,7 +254,7 @@ def score_explained(utilities: Mapping[str, Utility]) -> str:
     """Return what a score is, from the utilities of a run by name."""
     ratios = [each for each in utilities.values() if isinstance(each, Ratio)]
     if ratios and len(ratios) == len(utilities):
-        halves = dict.fromkeys(f"{'twice' if each.large else 'half'} the {each.of.label}" for each in ratios)
+        halves = dict.fromkeys(f"{'twice' if each.large else 'half'} the typical {each.of.label}" for each in ratios)
         return f"Score in bits: +1 bit = {' or '.join(halves)}."
     doubled = {name: each.difference(100) for name, each in utilities.items()}
     if all(bits == 1 for bits in doubled.values()):

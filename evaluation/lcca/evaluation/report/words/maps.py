@@ -48,7 +48,7 @@ def region_table(each: Json, summary: Json) -> Table:
     if len(rows) > 1:
         whole = each["overall"]
         rows.append(("whole space", *("100%" for _ in columns), change(whole), whole["verdict"]))
-    of_score = "slowdown" if "scenario" in summary else "throughput at equal delay"
+    of_score = "typical slowdown" if "scenario" in summary else "throughput at equal delay"
     unit = of_score if each["metric"] == "score_bits" else METRICS[each["metric"]].over_trials.label
     shared = ("of the space", "of the mix")[: len(columns)]
     head = ("where", *shared, f"difference, % of {unit}", "verdict")
