@@ -77,6 +77,8 @@ def test_malformed_files_of_the_reference_give_one_error_each(reference: Path) -
         ("campaign", 'extends: "\\ud800"\n', r":1: extends: holds the control character '\ud800'"),
         ("campaign", f"extends: {'a' * 10_000}\n", "aaa: cannot be read: File name too long"),
         ("tuning", 'networks: "\\0"\n', ":1: networks: holds the control character"),
+        ("campaign", "name: a\nseed: \0\n", r":2: holds the control character '\x00'"),
+        ("networks", "- 1\r\n- 2\r\n- \x1b[31m", r":3: holds the control character '\x1b'"),
         ("campaign", '"\\e[31m": 1\n', r":1: holds the control character '\x1b'"),
         ("campaign", "name: !!float\n", ":1: name: '' is not a number"),
         ("networks", f"- {{{NETWORK}, buffer: 2001-99-99}}\n", ":1: 0.buffer: must be a number, found '2001-99-99'"),

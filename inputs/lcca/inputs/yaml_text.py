@@ -11,6 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from lcca.inputs.errors import LONGEST_NUMBER, ConfigError, Keys, Place, Places, Problem, shown
 
@@ -56,6 +57,9 @@ def parse(text: str, source: str, *, numbered: bool = True) -> tuple[Any, Places
         raise ConfigError(Problem(place, (), "files are YAML 1.2, without directives (%); leave this line out"))
     try:
         root = yaml.compose(text)
+    except ReaderError as error:
+        place = Place(source, text.count("\n", 0, error.position) + 1 if numbered else None)
+        raise ConfigError(Problem(place, (), f"holds the control character {chr(error.character)!r}")) from None
     except YAMLError as error:
         raise ConfigError(_syntax_problem(error, source, numbered)) from None
     except RecursionError:

@@ -369,8 +369,8 @@ def subjects() -> dict[str, list[Subject]]:
         ],
         "networks": [Subject("space.yaml", space, [show, at_space, at_space])],
         "network-list": [
-            evaluated("list.yaml", {"list.yaml": NETWORKS}, "aimd"),
-            evaluated("list.yaml", on_list, "aimd", "fixed-window:9"),
+            evaluated("list.yaml", {"list.yaml": NETWORKS}, "aimd", trials=12),
+            evaluated("list.yaml", on_list, "aimd", "fixed-window:9", trials=4),
         ],
         "spaces": [evaluated("s.yaml", {"s.yaml": SPACES, **space, **on_list}, "aimd", trials=16)],
         "scenario": [
