@@ -115,7 +115,7 @@ def flow(value: Any) -> str:
         return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
-    return str(value) if isinstance(value, Raw) else json.dumps(value, ensure_ascii=False)
+    return str(value) if isinstance(value, Raw) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def block(value: Any, indent: str = "") -> Iterator[str]:

@@ -87,9 +87,7 @@ def faults_of_error(case: Case, answer: Ended) -> Iterator[tuple[str, str]]:
     name = case.subject.file
     if name not in error:
         yield "fault", f"the error does not name {name}: {error}"
-    elif name.endswith((".yaml", ".csv")) and not re.search(
-        rf"{re.escape(name)}(:\d+|.*\bline \d+)|\b\w+\.yaml:\d+", error
-    ):
+    elif name.endswith((".yaml", ".csv")) and not re.search(r"\.(yaml|csv)(:\d+|.*\bline \d+)|too deeply", error):
         yield "weak", f"the error does not name a line: {error}"
 
 
