@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from lcca.inputs.errors import InputError
 
 
@@ -14,6 +16,14 @@ def real(text: str) -> float:
     if not text.isascii() or "_" in text:
         raise ValueError(f"{text[:60]!r} is no number in ASCII digits")
     return float(text)
+
+
+def real_or_nan(text: str) -> float:
+    """Return the number that a text is, NaN if it is none."""
+    try:
+        return real(text)
+    except ValueError:
+        return math.nan
 
 
 def integer(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lcca.inputs.errors import ConfigError, Place, Problem, nearest, shown
 from lcca.inputs.files import LARGEST_FILE, read_limited
-from lcca.inputs.numbers import real
+from lcca.inputs.numbers import real_or_nan
 from lcca.inputs.units import TARGETS, plain_number, unit_of_key
 
 Parse = Callable[[str], Any]
@@ -143,10 +143,8 @@ def whole(least: int, most: int = 2**31 - 1, advice: str = "") -> Parse:
     """Return a parser of whole numbers from `least` to `most`; `1e6` is one. The advice ends the error."""
 
     def parse(text: str) -> int:
-        try:
-            value = int(text) if text.isascii() and text.lstrip("-").isdigit() and len(text) < 20 else real(text)
-        except ValueError:
-            value = math.nan
+        digits = text.isascii() and text.lstrip("-").isdigit() and len(text) < 20
+        value = int(text) if digits and text.count("-") < 2 else real_or_nan(text)
         if not (least <= value <= most and value == int(value)):
             raise ValueError(f"must be a whole number from {least} to {most}, found {shown(text)}{advice}")
         return int(value)
@@ -158,10 +156,7 @@ def number(words: str, holds: Callable[[float], bool]) -> Parse:
     """Return a parser of finite numbers that satisfy a rule, which `words` tell."""
 
     def parse(text: str) -> float:
-        try:
-            value = real(text)
-        except ValueError:
-            value = math.nan
+        value = real_or_nan(text)
         if not (math.isfinite(value) and holds(value)):
             raise ValueError(f"must be {words}, found {shown(text)}")
         return value

@@ -72,9 +72,7 @@ def test_a_file_with_hosts_of_two_links_tells_how_many_hosts(tmp_path: Path) -> 
     file = tmp_path / "dual.csv"
     file.write_text("b,a,delay_ns,gbps\n2,0,1,25\n3,0,1,25\n2,1,1,25\n\n3,1,1,25\n")
     found = topology_from_file(file, hosts=2)
-    with pytest.raises(
-        InputError, match=r"dual\.csv: all of the 4 nodes are hosts, and hosts have links to switches only"
-    ):
+    with pytest.raises(InputError, match=r"dual\.csv: 4 hosts among 4 nodes leave no switch, and hosts have links to"):
         topology_from_file(file, hosts=4)
     assert found.host_gbps.tolist() == [50, 50] and found.tier.tolist() == [0, 0, 1, 1]
     with pytest.raises(InputError, match=r"dual\.csv: of 4 nodes 0 have one link .* number hosts first"):
@@ -115,7 +113,11 @@ def test_links_have_units_and_no_errors(tmp_path: Path) -> None:
         ),
         (
             "a,b,gbps,delay_ns\n0,1,1,1\n",
-            r"t\.csv: all of the 2 nodes are hosts.*; join them by a switch, numbered after",
+            r"t\.csv: 2 hosts among 2 nodes leave no switch, .*; join them by one, numbered",
+        ),
+        (
+            "a,b,gbps,delay_ns\n0,2,1,1\n1,2,1,1\n3,5,1,1\n4,5,1,1\n",
+            r"t\.csv: topology: switch 3 is connected to no host; join it, leave it out, or number hosts first",
         ),
         ("a,b,gpbs,delay_ns\n0,2,1,1\n", r"t\.csv:1: column 'gbps' is missing \(did you mean 'gpbs'\?\)"),
         ("a,b,gbps,delay_ns\n", r"t\.csv: has no links"),

@@ -255,6 +255,7 @@ def test_what_people_read_has_every_number_in_use() -> None:
         (lambda d: d["features"].update(link=[0, 0, 0]), "features: unknown name 'link'"),
         (lambda d: d.update(rate="relative"), "rate: 'relative' is no signal or ratio of two"),
         (lambda d: d.update(inputs=["lnk"]), "unknown signal 'lnk'"),
+        (lambda d: d.update(signals=["link"]), "signals: the numbers look at none; list these, or none at all"),
         (lambda d: d.update(refresh=3), "refresh: must be between 0 and 1"),
         (lambda d: d["terms"].update(pull="x"), "terms.pull"),
         (lambda d: d["terms"].update(increase=65), "terms.increase: must be between -64 and 64"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
-from lcca.inputs.numbers import real
+from lcca.inputs.numbers import real_or_nan
 
 EXAMPLES = """\
   lcca import RemyCC-2014-100x.dna policy.json --pacing absolute
@@ -50,10 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _interval_us(text: str) -> float:
     """Parse an interval."""
-    try:
-        value = real(text)
-    except ValueError:
-        value = 0.0
+    value = real_or_nan(text)
     if not 0.001 <= value <= 1e9:
         raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
     return value

@@ -159,8 +159,8 @@ def _hosts_of(degree: NDArray[np.int64], told: int | None) -> int:
     count = told if told is not None else int(several[0]) if len(several) else len(degree)
     if count >= len(degree):
         raise InputError(
-            f"all of the {len(degree)} nodes are hosts, and hosts have links to switches only; join them by a switch, "
-            "numbered after them, as in the links 0,2 and 1,2 of two hosts"
+            f"{count} hosts among {len(degree)} nodes leave no switch, and hosts have links to switches only; join "
+            "them by one, numbered after them, as in the links 0,2 and 1,2 of two hosts"
         )
     if count < 2:
         raise InputError(

@@ -198,9 +198,8 @@ def connection_problem(topology: FabricTopology) -> str:
         reached[host, [part[switch - topology.hosts] for switch in topology.neighbours[host]]] = 1
     without_hosts = np.flatnonzero(reached.sum(axis=0) == 0)
     if len(without_hosts):
-        return (
-            f"switch {topology.hosts + part.index(without_hosts[0])} is connected to no host; join it or leave it out"
-        )
+        switch = topology.hosts + part.index(without_hosts[0])
+        return f"switch {switch} is connected to no host; join it, leave it out, or number hosts first"
     alike, of = np.unique(reached, axis=0, return_inverse=True)  # few, where hosts squared are many
     apart = alike @ alike.T == 0
     if apart.any():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
+from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, require, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
@@ -170,18 +170,28 @@ class LawContent(Model):
         return Law.of(self.terms, self.features, **others)
 
 
+L = TypeVar("L", Law, FabricLaw)
+
+
+def _looking_at(signals: Sequence[str], law: L) -> L:
+    """Return a law whose numbers look at the signals that its file lists; one that lists none says nothing of them."""
+    same = not signals or set(signals) == set(law.signals)
+    require(same, f"signals: the numbers look at {', '.join(law.signals) or 'none'}; list these, or none at all")
+    return law
+
+
 class LawFile(Content, LawContent):
-    """A control law. `signals` follow from its numbers and are not read."""
+    """A control law. `signals` follow from its numbers."""
 
     kind: Literal["law"]
 
     def build(self) -> Law:
         """Return the policy."""
-        return self.law()
+        return _looking_at(self.signals, self.law())
 
 
 class FabricLawFile(Content):
-    """A control law for fabrics: its numbers by name. `signals` follow from them and are not read."""
+    """A control law for fabrics: its numbers by name. `signals` follow from them."""
 
     kind: Literal["fabric-law"]
     terms: dict[str, float]
@@ -190,7 +200,7 @@ class FabricLawFile(Content):
 
     def build(self) -> FabricLaw:
         """Return the policy."""
-        return FabricLaw.of(self.terms, self.features, self.inputs)
+        return _looking_at(self.signals, FabricLaw.of(self.terms, self.features, self.inputs))
 
 
 class ParametersContent(Content):

@@ -20,7 +20,7 @@ from lcca.inputs.dependencies import digest_with_imports, reached_by
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName
-from lcca.inputs.numbers import assignments, real
+from lcca.inputs.numbers import assignments, real_or_nan
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import check_signals
 from lcca.remy_plus.core.signals import SIGNALS
@@ -300,10 +300,7 @@ def parameters_of(text: str) -> tuple[tuple[str, float], ...]:
     """Return the parameters in a text such as ``gain=0.5,initial=4``."""
     found: dict[str, float] = {}
     for item, key, value in assignments(text):
-        try:
-            number = real(value or "")
-        except ValueError:
-            number = math.nan
+        number = real_or_nan(value or "")
         if value is None or not key.isidentifier() or not math.isfinite(number) or key in found:
             raise InputError(f"{item[:60]!r}: write name=number, each once")
         found[key] = int(number) if value.lstrip("+-").isdigit() else number

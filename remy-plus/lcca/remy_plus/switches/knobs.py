@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lcca.inputs.errors import InputError, about, did_you_mean, require
-from lcca.inputs.numbers import assignments, real
+from lcca.inputs.numbers import assignments, real_or_nan
 
 REFERENCE_GBPS = 100.0
 """Rate that values which go with a rate are for."""
@@ -131,10 +131,7 @@ def named_numbers(text: str) -> tuple[str, dict[str, float]]:
 
 
 def _number(key: str, text: str) -> float:
-    try:
-        value = real(text)
-    except ValueError:
-        value = math.nan
+    value = real_or_nan(text)
     if not math.isfinite(value):
         raise InputError(f"{key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
     return value

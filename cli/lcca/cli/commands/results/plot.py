@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lcca.cli.options.common import print_answer
 from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
-from lcca.inputs.numbers import real
+from lcca.inputs.numbers import real_or_nan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,10 +61,7 @@ def inches(text: str) -> float:
 
 
 def _letters(text: str) -> float:
-    try:
-        size = real(text)
-    except ValueError:
-        size = 0
+    size = real_or_nan(text)
     if not 3 <= size <= 30:
         raise argparse.ArgumentTypeError(f"{text[:40]}: must be a size of 3 to 30 points")
     return size
