@@ -1,10 +1,13 @@
-"""Numbers as JSON has them: neither NaN nor infinity."""
+"""JSON as files have it: no key twice, and numbers that are neither NaN nor infinity."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from lcca.inputs.errors import LONGEST_NUMBER, InputError
 
 
 def finite(value: float | None) -> float | None:
@@ -32,3 +35,40 @@ def json_value(value: Any) -> Any:
         case list() | tuple():
             return [json_value(each) for each in value]
     return value
+
+
+def parsed(text: str | bytes) -> Any:
+    """Return what a JSON text holds.
+
+    Raises:
+        InputError: no JSON, a key twice in one object, NaN or Infinity, a huge number, or nested too deep.
+    """
+    try:
+        return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant, object_pairs_hook=_object)
+    except InputError:
+        raise
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise InputError("nested too deep") from error
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise InputError(f"a number of {len(digits):,} digits is too large")
+    return int(digits)
+
+
+def _refuse_constant(token: str) -> float:
+    raise InputError(f"{token} is no number of JSON; every number must be finite")
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made:
+            raise InputError(f"{key[:60]!r}: this key stands twice in one object")
+        made[key] = value
+    return made

@@ -117,6 +117,7 @@ def _rows(name: str, data: bytes) -> list[tuple[int, list[str]]]:
 
 def _parsed(name: str, rows: list[tuple[int, list[str]]], header: list[str], known: Mapping[str, Parse]) -> Table:
     columns: dict[str, list[Any]] = {column: [] for column in header}
+    parsers = {column: _with_units(column, known[column]) for column in header}
     problems: list[Problem] = []
     for line, cells in rows:
         if len(cells) != len(header):
@@ -126,7 +127,7 @@ def _parsed(name: str, rows: list[tuple[int, list[str]]], header: list[str], kno
             continue
         for column, cell in zip(header, cells, strict=True):
             try:
-                columns[column].append(_value(column, cell.strip(), known[column]))
+                columns[column].append(parsers[column](cell.strip()))
             except ValueError as error:
                 problems.append(Problem(Place(name, line), (column,), str(error)))
     if problems:
@@ -134,9 +135,12 @@ def _parsed(name: str, rows: list[tuple[int, list[str]]], header: list[str], kno
     return Table(name, columns, [line for line, _ in rows])
 
 
-def _value(column: str, text: str, parse: Parse) -> Any:
-    unit = unit_of_key(column)
-    return parse(str(plain_number(text, TARGETS[unit])) if unit is not None and text[-1:].isalpha() else text)
+def _with_units(column: str, parse: Parse) -> Parse:
+    """Return a parser that takes quantities too, where the name of the column says what it counts in."""
+    if (unit := unit_of_key(column)) is None:
+        return parse
+    target = TARGETS[unit]
+    return lambda text: parse(str(plain_number(text, target)) if text[-1:].isalpha() else text)
 
 
 def whole(least: int, most: int = 2**31 - 1, advice: str = "") -> Parse:

@@ -118,7 +118,8 @@ def test_names(tmp_path: Path) -> None:
         ("dcqcn@acc:interval_us=5", "needs the file of a model"),
         ("dcqcn@acc:{0}/none.json", "none.json"),
         ("dcqcn@acc:{0}/other.json", "other.json: not the model of ACC"),
-        ("dcqcn@acc:{0}/text.json", "text.json: not the model of ACC: Expecting"),
+        ("dcqcn@acc:{0}/text.json", "text.json: line 1: not JSON: Expecting"),
+        ("dcqcn@acc:{0}/twice.json", "twice.json: 'kind': this key stands twice in one object"),
         ("dcqcn@acc:{0}/model.json,explore=2", "explore: must be from 0 to 1"),
         ("dcqcn@acc:{0}/model.json,{0}/model.json", "must be a number"),
         ("dcqcn@expert:{0}/model.json", "must be a number"),
@@ -128,6 +129,7 @@ def test_names_that_cannot_be(name: str, words: str, tmp_path: Path) -> None:
     written(tmp_path, small_model())
     (tmp_path / "other.json").write_text('{"kind": "mlp"}')
     (tmp_path / "text.json").write_text("acc")
+    (tmp_path / "twice.json").write_text('{"kind": "mlp", "kind": "acc"}')
     with pytest.raises(InputError) as found:
         named_transport(name.format(tmp_path))
     assert words in str(found.value)

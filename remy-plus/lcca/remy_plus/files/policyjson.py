@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, require, shown
+from lcca.inputs.errors import InputError, about, did_you_mean, require, shown
+from lcca.inputs.json_values import parsed
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
@@ -308,37 +308,7 @@ def content_of(text: str) -> KindContent:
         InputError: no JSON, a key twice in one object, NaN or Infinity, nested too deep, or with every key that is
             unknown, missing or wrong.
     """
-    document = _parsed(text)
+    document = parsed(text)
     if not isinstance(document, dict):
         raise InputError("not a policy: an object with 'format' and 'kind' is needed")
     return validate_json(document, AnyContent)  # type: ignore[arg-type]
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant, object_pairs_hook=_object)
-    except InputError:
-        raise
-    except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno}: not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise InputError("not a policy: nested too deep") from error
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > LONGEST_NUMBER:
-        raise InputError(f"a number of {len(digits):,} digits is too large")
-    return int(digits)
-
-
-def _refuse_constant(token: str) -> float:
-    raise InputError(f"{token} is no number of JSON; every number must be finite")
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in made:
-            raise InputError(f"{key[:60]!r}: this key stands twice in one object")
-        made[key] = value
-    return made

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about
 from lcca.inputs.files import read_perhaps_with_digest
+from lcca.inputs.json_values import parsed
 from lcca.inputs.model import Model
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.layers import Layer
@@ -97,10 +98,7 @@ def read_acc_model(path: str | os.PathLike[str]) -> AccModel:
     """
     data = read_perhaps_with_digest(path, "take it from its run again")
     with about(path):
-        try:
-            content = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not the model of ACC: {error}") from None
+        content = parsed(data)
         if not isinstance(content, dict) or content.get("kind") != "acc":
             raise InputError("not the model of ACC; `lcca acc` writes one for a configuration with fabric:")
         return validate_json(content, AccModel)
