@@ -17,6 +17,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.trials.blocks import (
     Block,
     Decision,
@@ -85,12 +86,12 @@ class Answer:
     @classmethod
     def of(cls, comparison: Comparison) -> Answer:
         """Return the answer that is one comparison."""
-        return cls(comparison, comparison.verdict.settled, comparison.enough, (comparison,))
+        return cls(comparison, comparison.ended, comparison.enough, (comparison,))
 
     @classmethod
     def of_all(cls, comparisons: Sequence[Comparison], words: str = "") -> Answer:
         """Return the answer that is several comparisons; without any nothing is ever settled."""
-        settled = bool(comparisons) and all(each.verdict.settled for each in comparisons)
+        settled = bool(comparisons) and all(each.ended for each in comparisons)
         enough = bool(comparisons) and all(each.enough for each in comparisons)
         return cls(list(comparisons), settled, enough, tuple(comparisons), words)
 
@@ -127,7 +128,9 @@ class Pair:
         rows = trials.rows[trials.rows["policy"].isin((self.A, self.B))]
         scores = mean_scores(rows.assign(score_bits=rows[self.column]))
         a, b = scores[self.A], scores[self.B]
-        return Answer.of(compare_policies(self.A, self.B, a, b, utility=self.utility, rule=self.rule, block=self.block))
+        unfinished = unfinished_of(rows, self.utility, self.column)
+        settled_by = {"utility": self.utility, "rule": self.rule, "block": self.block, "unfinished": unfinished}
+        return Answer.of(compare_policies(self.A, self.B, a, b, **settled_by))
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, rank_words
     from lcca.evaluation.report.words.statements import interval
     from lcca.evaluation.report.words.table import Table
+    from lcca.evaluation.settling.unfinished import UNFINISHED
 
     measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
     rows = [
@@ -107,7 +108,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
         f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )
     notes = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
-    if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]:
+    if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled or c.void == UNFINISHED]:
         notes.append(f"not settled: {', '.join(open_)}")
     wide_console().print(found.advice(margin), style="bold", markup=False)
     head = ("rank", "policy", measure, "ties", "better than", "worse than")

@@ -11,7 +11,7 @@ from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.headline import TYPICAL
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.report.words.tuned import advice, knobs_of, named, settings
+from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommended, settings
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
@@ -97,7 +97,8 @@ def print_tuning(summary: dict[str, Any]) -> None:
     print_table(Table(title, head, rows, left=2), *notes)
     for each in summary["comparisons"]:
         print_comparison(each, advice(each))
-    print_table(settings(summary))
+    if recommended(summary):
+        print_table(settings(summary))
 
 
 def _paid(summary: dict[str, Any]) -> dict[str, Callable[[dict[str, Any]], str]]:

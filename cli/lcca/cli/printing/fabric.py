@@ -12,10 +12,14 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.report.words.merit import NOTE, merit_table, size_words
 from lcca.evaluation.report.words.statements import UNKNOWN, bracketed, interval
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.settling.unfinished import Unfinished, advice
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, OverFlows, shown
 from lcca.remy_plus.fabric.settings import FABRIC
 
 Json = dict[str, Any]
+
+AT_LEAST = "≥ "
+"""Before a slowdown of flows of which some did not finish."""
 
 INTERVALS = (
     "in brackets 95 % intervals over trials: means by Student's t, slowdowns on the log scale; quantiles are those of "
@@ -30,9 +34,10 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
         title += f"\nby {simulator}, which stands in for the fabric"
     metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if any(each.name in row for row in rows)]
     of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
-    of_flows |= {"unfinished": lambda row: f"{row['flows'] - row['flows_finished']:,}"}
+    of_flows |= {"unfinished": lambda row: f"{_unfinished(row):,}"}
     tables = [_table(title, rows, {f"score, bits ({utility})": _score} | of_flows)]
     notes = [f"{INTERVALS}.", *(f"{row['id']}: {row['note']}" for row in rows if row["note"])]
+    notes += [f"≥, ≤: a bound, since flows did not finish; {advised}"] if (advised := _advice(rows)) else []
     if not every_table:
         print_table(tables[0], *notes)
         print_visible("lcca evaluate --tables: slowdowns by size, ports, the figure of merit over all sizes")
@@ -47,6 +52,15 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     print_table(tables[-1], NOTE, *notes)
 
 
+def _unfinished(row: Json) -> int:
+    return int(row["flows"] - row["flows_finished"])
+
+
+def _advice(rows: list[Json]) -> str:
+    """Return what did not finish of what is scored, and what to change."""
+    return advice({row["id"]: Unfinished.read(each) for row in rows if (each := row.get("unfinished"))})
+
+
 def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str]]) -> Table:
     cells = [(row["id"], *(cell(row) for cell in columns.values())) for row in rows]
     return Table(title, ("", *columns), cells)
@@ -58,20 +72,23 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
 
     def cell(row: Json) -> str:  # an ideal has no ports
         value = row.get(metric.name)
-        return "–" if value is None else write({end: each / metric.scale for end, each in value.items()})
+        sign = AT_LEAST if isinstance(metric.compute, OverFlows) and _unfinished(row) else ""
+        return "–" if value is None else sign + write({end: each / metric.scale for end, each in value.items()})
 
     return cell
 
 
 def _score(row: Json) -> str:
     found = row["score_bits"]
-    return interval(found["mean"], found["low"], found["high"], "{:.3f}")
+    sign = "≤ " if (row.get("unfinished") or {}).get("unfinished") else ""
+    return sign + interval(found["mean"], found["low"], found["high"], "{:.3f}")
 
 
 def _of_class(i: int) -> Callable[[Json], str]:
     def cell(row: Json) -> str:
         found = row["by_size"][i]
-        return f"{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
+        sign = AT_LEAST if found["unfinished"] else ""
+        return f"{sign}{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
 
     return cell
 

@@ -9,15 +9,18 @@ Differences are always B − A, A being the baseline.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, Rule, Settling
+from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, UNFINISHED_PERCENT, Rule, Settling
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, Verdict
+from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished, advice
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite
@@ -76,6 +79,8 @@ class Comparison:
         same: `SAME` or `UNLEARNT` if the two score the same everywhere, bit for bit, `ONE_SAMPLE` if each scores the
             same in all trials, else empty. The record has no verdict then; `verdict` says all the same when no more
             pairs are wanted.
+        unfinished: by policy, what of its trials did not finish; empty where the utility scores no such things.
+        unfinished_percent: so much of it may be; with more there is no verdict either.
     """
 
     level: Level
@@ -107,6 +112,19 @@ class Comparison:
     enough_n: int | None = None
     history: tuple[Look, ...] = field(default=(), repr=False)
     same: str = ""
+    unfinished: Mapping[str, Unfinished] = field(default_factory=dict)
+    unfinished_percent: float = UNFINISHED_PERCENT
+
+    @property
+    def void(self) -> str:
+        """Why there is no verdict, whatever the scores say; empty if there may be one."""
+        bounds = any(each.percent > self.unfinished_percent for each in self.unfinished.values())
+        return UNFINISHED if bounds else self.same
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is to be run for it: it has its verdict, or there is to be none."""
+        return self.verdict.settled or (self.enough and self.void == UNFINISHED)
 
     @property
     def units(self) -> str:
@@ -115,8 +133,8 @@ class Comparison:
 
     @property
     def stated(self) -> Verdict:
-        """The verdict of the record: not settled where the two, or all trials, are the same."""
-        return NOT_SETTLED if self.same else self.verdict
+        """The verdict of the record: not settled where there is none (`void`)."""
+        return NOT_SETTLED if self.void else self.verdict
 
     def to_json(self, history: bool = False) -> dict[str, Any]:
         """Return the record as JSON values; what is unknown or infinite becomes null.
@@ -126,7 +144,7 @@ class Comparison:
         """
         low, high = (math.nan, math.nan) if self.same == ONE_SAMPLE else (self.low, self.high)
         ends = {"difference": self.difference, "low": low, "high": high}
-        verdict, adjusted = self.stated, NOT_SETTLED if self.same else self.adjusted
+        verdict, adjusted = self.stated, NOT_SETTLED if self.void else self.adjusted
         record: dict[str, Any] = {
             "level": self.level,
             "utility": self.utility.name,
@@ -145,11 +163,11 @@ class Comparison:
             "by_more_than_margin": verdict.by_more_than_margin,
             "direction": verdict.direction,
             "size": verdict.size,
-            "same": self.same,
+            "same": "" if self.void == UNFINISHED else self.same,
             "n": self.n,
             "block": self.block,
             "blocks": self.blocks,
-            "likely_n": list(self.likely_n) if self.likely_n and not self.same else None,
+            "likely_n": list(self.likely_n) if self.likely_n and not self.void else None,
             "ceiling_n": self.ceiling_n,
             "sigma_d": finite(self.sigma_d),
             "correlation": finite(self.correlation),
@@ -160,6 +178,9 @@ class Comparison:
             "rule": self.rule,
             "note": self.note,
         }
+        if self.unfinished:
+            sides = {name: each.to_json() for name, each in self.unfinished.items()}
+            record["unfinished"] = {"too_many": self.void == UNFINISHED, "policies": sides}
         if history:
             record["history"] = [_look_json(look) for look in self.history]
         return record
@@ -180,6 +201,7 @@ def compare_policies(
     rule: Rule,
     comparisons: int = 1,
     block: int = BLOCK,
+    unfinished: Mapping[str, Unfinished] = MappingProxyType({}),
 ) -> Comparison:
     """Compare two policies on the same (network, seed) pairs by a rule.
 
@@ -194,6 +216,7 @@ def compare_policies(
         rule: when to look, in blocks, and what to call settled.
         comparisons: how many comparisons share α in the adjusted verdict.
         block: pairs in a block: that of the network space, or consecutive ones.
+        unfinished: by policy, what of its trials did not finish; others may be there too.
 
     Raises:
         ValueError: if the two do not have the same length.
@@ -206,7 +229,8 @@ def compare_policies(
     shared = adjusted.feed(differences)
     look = run.state if run.looks else pairs.unseen
     n, ahead = pairs.until(look.n), run.forecast()
-    return Comparison(
+    own = {name: unfinished[name] for name in (a, b) if name in unfinished}
+    found = Comparison(
         level="policy",
         utility=utility,
         A=a,
@@ -227,7 +251,7 @@ def compare_policies(
         skewness=look.skewness,
         looks=len(run.looks),
         e_value=look.e_value if run.looks else None,
-        note=_policy_note(run, pairs),
+        note="; ".join(filter(None, (advice(own), _policy_note(run, pairs)))),
         rule=rule.kind,
         block=block,
         blocks=look.n,
@@ -235,7 +259,11 @@ def compare_policies(
         enough_n=_enough(look, margin) * block if run.looks else None,
         history=tuple(replace(each, n=pairs.until(each.n)) for each in run.looks),
         same=pairs.same,
+        unfinished=own,
+        unfinished_percent=rule.unfinished_percent,
     )
+    hopeless = found.void == UNFINISHED and pairs.planned >= rule.first_look * block
+    return replace(found, enough=True) if hopeless else found
 
 
 @dataclass(frozen=True)
@@ -259,6 +287,11 @@ class _Pairs:
     ends: NDArray[np.int64]
     block: int
     lost: int
+
+    @property
+    def planned(self) -> int:
+        """All pairs, those without a score too."""
+        return int(self.x.size) + self.lost
 
     @classmethod
     def of(cls, a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike, block: int) -> "_Pairs":

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
+from lcca.evaluation.settling.unfinished import UNFINISHED
 
 Json = dict[str, Any]
 DecisionName = Literal["pays", "does not pay", "open"]
@@ -81,6 +82,8 @@ class NetBenefit:
 
 def decision(net: Comparison, required: float) -> DecisionName:
     """Return whether a net benefit is settled above the threshold, below it, or neither."""
+    if net.void == UNFINISHED:
+        return "open"
     return "pays" if net.low > required else "does not pay" if net.high < required else "open"
 
 
@@ -114,7 +117,7 @@ def choose(
         net: mean net benefit over training seeds of every candidate; 0 for the baseline.
         pairs: every pair of candidates once, bytes charged, over training seeds; their intervals hold together.
     """
-    worse = {c.B for c in pairs if c.verdict.name == "worse"} | {c.A for c in pairs if c.verdict.name == "better"}
+    worse = {c.B for c in pairs if c.stated.name == "worse"} | {c.A for c in pairs if c.stated.name == "better"}
     good = [name for name in wire_bytes if name not in worse] or list(wire_bytes)
     answers = sorted(good, key=lambda name: (wire_bytes[name], name != baseline, -net[name]))
     return Choice(utility, answers[0], tuple(answers), front(wire_bytes, net))
@@ -125,6 +128,8 @@ def no_choice_yet(pairs: Sequence[Mapping[str, Any]]) -> str:
     seeds = min((pair["n"] for pair in pairs), default=FIRST_SEEDS)
     if seeds < FIRST_SEEDS:
         return f"no recommendation yet: {seeds} of at least {FIRST_SEEDS} training seeds"
+    if any(pair.get("unfinished", {}).get("too_many") for pair in pairs):
+        return f"no recommendation: {UNFINISHED}"
     if pairs and all(pair["low"] is None for pair in pairs):
         return f"no recommendation yet: {seeds} training seeds are too few for an interval"
     return ""

@@ -141,7 +141,7 @@ def _rows_of_trial(
         met, sent = (float(each[own.started].sum() / each[trial.started].sum()) for each in (delivered, size))
         row = own.row(place.utility) if beside else {"policy": trial.policy, "seed": trial.seed, "score_bits": np.nan}
         row |= {"network": (trial.seed - place.seed) % SEEDS, "share": share, "population": name}
-        speed = 1 / own.times.slowdown
-        row |= {"taken": met / sent if sent else np.nan, "jain": jain(speed, own.times.trial, 1)[0]}
+        telling = own.times.telling
+        row |= {"taken": met / sent if sent else np.nan, "jain": jain(1 / telling.slowdown, telling.trial, 1)[0]}
         rows.append(row | {"status": "ok", "error": ""})
     return pd.DataFrame(rows)

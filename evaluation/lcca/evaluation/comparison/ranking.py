@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,16 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.sequence import Moments, half_width
+from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import interval
 
 TOO_FEW_TO_RANK = "too few for a rank"
 """Said where the rule has not looked at every pair, and where all trials are one sample."""
+
+NO_RANK = (ONE_SAMPLE, UNFINISHED)
+"""Why a pair says nothing of ranks."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +99,17 @@ class Ranking:
     @property
     def settled(self) -> bool:
         """Whether every pair is settled with its part of α."""
-        return all(c.adjusted.settled for c in self.comparisons)
+        return all(c.adjusted.settled and c.void != UNFINISHED for c in self.comparisons)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is to be run for it: every pair is settled, or there is to be no verdict on it."""
+        return all(c.adjusted.settled or (c.enough and c.void == UNFINISHED) for c in self.comparisons)
 
     @property
     def enough(self) -> bool:
         """Whether every pair is known as accurately as a run is to know it, and settled with its part of α."""
-        return all(c.enough for c in self.comparisons) and self.settled
+        return all(c.enough for c in self.comparisons) and self.ended
 
     def advice(self, margin: str) -> str:
         """Return whether to keep the policy that was given first: another must be settled better by more than a margin.
@@ -107,13 +117,17 @@ class Ranking:
         Args:
             margin: the rule's, in words.
         """
-        rivals = {c.B: c.adjusted for c in self.comparisons if c.A == self.comparisons[0].A and c.same != ONE_SAMPLE}
+        rivals = {c.B: c.adjusted for c in self.comparisons if c.A == self.comparisons[0].A and c.void not in NO_RANK}
+        void = [c.B for c in self.comparisons if c.A == self.comparisons[0].A and c.void == UNFINISHED]
+        if void and not rivals:
+            return f"no recommendation: {UNFINISHED}"
         ranked = [name for each in self.standings if (name := each.policy) in rivals]
         if gains := [name for name in ranked if rivals[name].by_more_than_margin and rivals[name].direction == "+"]:
             return f"take {gains[0]}: better than {self.comparisons[0].A} by more than {margin}"
         opened = [name for name in ranked if rivals[name].size == "open" and rivals[name].direction != "-"]
         words = f"keep {self.comparisons[0].A}: no other is settled better by more than {margin}"
-        return words + (f"; open for {', '.join(opened)}" if opened else "")
+        words += f"; open for {', '.join(opened)}" if opened else ""
+        return words + (f"; no verdict on {', '.join(void)}: {UNFINISHED}" if void else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return it without its comparisons as JSON values; what is unknown becomes null."""
@@ -127,7 +141,13 @@ class Ranking:
 
 
 def rank(
-    scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block: int = BLOCK, most: int | None = None
+    scores: Mapping[str, ArrayLike],
+    *,
+    utility: Utility,
+    rule: Rule,
+    block: int = BLOCK,
+    most: int | None = None,
+    unfinished: Mapping[str, Unfinished] = MappingProxyType({}),
 ) -> Ranking:
     """Rank policies.
 
@@ -138,6 +158,7 @@ def rank(
         rule: when to look, in blocks, and what to call settled, with the α of all comparisons together.
         block: networks in a block.
         most: networks that the intervals of means are tuned for; the rule's ceiling, or these, unless given.
+        unfinished: by policy, what of its trials did not finish.
 
     Raises:
         ValueError: fewer than two policies, or scores of different length.
@@ -158,6 +179,7 @@ def rank(
             rule=rule,
             comparisons=len(pairs),
             block=block,
+            unfinished=unfinished,
         )
         for a, b in pairs
     )
@@ -204,7 +226,7 @@ def _standings(
     means: Mapping[str, tuple[float, float, float]], comparisons: Sequence[Comparison]
 ) -> tuple[Standing, ...]:
     names = sorted(means, key=lambda name: -means[name][0])
-    judged = [c for c in comparisons if c.same != ONE_SAMPLE]
+    judged = [c for c in comparisons if c.void not in NO_RANK]
     above = {name: {c.B if c.A == name else c.A for c in judged if _loses(name, c)} for name in names}
     below = {name: {other for other in names if name in above[other]} for name in names}
     letters = _letters(names, {frozenset((c.A, c.B)) for c in judged if c.adjusted.name in ("better", "worse")})

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, correlation
 from lcca.evaluation.settling.base import Rule, spread_range
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.sequence import HORIZON, first_reached, half_width, log_e_value, pairs_until
+from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished, advice
 from lcca.evaluation.trials.utility import Utility
 
 Floats = NDArray[np.float64]
@@ -151,6 +153,7 @@ def compare_sets(
     comparisons: int = 1,
     margin: float | None = None,
     spread: Spread | None = None,
+    unfinished: Mapping[str, Unfinished] = MappingProxyType({}),
 ) -> Comparison:
     """Compare two candidates over the training seeds that both have.
 
@@ -164,6 +167,7 @@ def compare_sets(
         comparisons: how many share α: the intervals of all of them hold together.
         margin: the difference that does not matter, in bits; the rule's unless given.
         spread: of such differences, for the forecast; that of this comparison unless given.
+        unfinished: by candidate, what of all its trials did not finish; others may be there too.
     """
     seeds = sorted(scores_a.keys() & scores_b.keys())
     x, y = (np.array([scores[s] for s in seeds], dtype=np.float64) for scores in (scores_a, scores_b))
@@ -173,7 +177,8 @@ def compare_sets(
     verdict = judge(found.low, found.high, size)
     known = Spread(found.spread, found.n - 1) if spread is None else spread
     ahead = None if verdict.settled or not found.n else found.forecast(size, known)
-    return Comparison(
+    own = {name: unfinished[name] for name in (a, b) if name in unfinished}
+    compared = Comparison(
         level="set",
         utility=utility,
         A=a,
@@ -194,10 +199,13 @@ def compare_sets(
         skewness=math.nan,
         looks=max(found.n - FIRST_SEEDS + 1, 0),
         e_value=found.e_value,
-        note=_note(found, len(scores_a.keys() ^ scores_b.keys())),
+        note="; ".join(filter(None, (advice(own), _note(found, len(scores_a.keys() ^ scores_b.keys()))))),
         rule=RULE,
         same=UNLEARNT if x.size and np.array_equal(x, y) else "",
+        unfinished=own,
+        unfinished_percent=rule.unfinished_percent,
     )
+    return replace(compared, enough=compared.void == UNFINISHED)
 
 
 def _note(found: SeedInterval, left_out: int) -> str:

@@ -119,8 +119,8 @@ def bits_by_unit(found: Mapping[str, Mapping[int, Flows]]) -> dict[str, dict[str
 
 
 def by_decade(trial: FabricTrial) -> Flows:
-    """Return what a trial's flows take; of those that did not finish lower bounds."""
-    parts = [trial.times.of_sizes(*ends) for ends in DECADES]
+    """Return what a trial's flows take; of those that did not finish lower bounds, where they say anything."""
+    parts = [trial.times.telling.of_sizes(*ends) for ends in DECADES]
     return (*(each.slowdown for each in parts), *(each.at_least_us for each in parts))
 
 

@@ -15,6 +15,7 @@ from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
+from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
@@ -27,6 +28,7 @@ SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
 """Bytes at which a new class of sizes begins."""
 
 COUNTED = ("flows", "flows_finished")
+"""Of these sums over trials are given."""
 
 
 def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any]]:
@@ -34,7 +36,8 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
 
     Means are over trials, by Student's t, but for scores on the log scale. Quantiles of slowdowns are those of all
     flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantiles`); flows that did not finish
-    count with what they take at least.
+    count with what they take at least, so that numbers are lower bounds where `unfinished` (of what the utility scores)
+    or `flows` less `flows_finished` say so.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
     trials that are equal bit for bit that they are one sample. `merit` is that of `merits`.
     """
@@ -44,13 +47,15 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     merit = merits(each for group in found.values() for each in group)
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
     scores = {name: table["score_bits"].to_numpy() for name, table in tables.items()}
+    unfinished = unfinished_of(pd.concat(tables.values()), utility)
     return [
         {"id": name, "trials": len(table)}
         | {counted: int(table[counted].sum()) for counted in COUNTED}
         | {each.name: _mean(each, table[each.name]) for each in _averaged(table)}
         | {"difference_bits": _value(t_interval(scores[name] - next(iter(scores.values())), 1 - CONFIDENCE))}
-        | _slowdowns([each.times for each in found[name]])
+        | _slowdowns([each.times.telling for each in found[name]])
         | {"by_size": _by_size([each.times for each in found[name]]), "merit": merit[name], "note": _note(found[name])}
+        | {"unfinished": unfinished[name].to_json() if name in unfinished else None}
         for name, table in tables.items()
     ]
 
@@ -80,12 +85,14 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
     """Return a row per class of sizes that any flow has."""
     rows = []
     for low, high in pairwise((0.0, *SIZE_CLASSES, math.inf)):
-        parts = [each.of_sizes(low, high) for each in times]
-        flows = sum(len(each.size_bytes) for each in parts)
+        sized = [each.of_sizes(low, high) for each in times]
+        flows, parts = sum(len(each.size_bytes) for each in sized), [each.telling for each in sized]
+        unfinished = sum(int((~each.finished).sum()) for each in sized)
         means = [float(each.slowdown.mean()) for each in parts if len(each.size_bytes)]
         if flows:
             mean = _mean(SLOWDOWN, means)
-            rows.append({"size_from": low, "size_to": high, "flows": flows, "slowdown_mean": mean} | _slowdowns(parts))
+            row = {"size_from": low, "size_to": high, "flows": flows, "unfinished": unfinished, "slowdown_mean": mean}
+            rows.append(row | _slowdowns(parts))
     return rows
 
 
@@ -94,5 +101,5 @@ def _value(found: tuple[float, float, float]) -> Value:
 
 
 def _note(trials: Sequence[FabricTrial]) -> str:
-    first, *others = (each.times.slowdown for each in trials)
+    first, *others = (each.times.telling.slowdown for each in trials)
     return ONE_SAMPLE if others and len(first) and all(np.array_equal(first, each) for each in others) else ""

@@ -100,27 +100,36 @@ class FabricTrial:
     def rounds(self) -> pd.DataFrame:
         """A row per round, in their order: took_us, from its start to the end of its last flow, and finished.
 
-        Of one that did not finish the time is a lower bound, as of its flows.
+        Of one that did not finish the time is a lower bound; NaN where it is below the ideal time of its longest flow.
         """
         number = self.flows.round[self.started]  # −1 is none
         if (number < 0).all():
             return pd.DataFrame({"took_us": np.empty(0), "finished": np.empty(0, dtype=bool)})
-        end = self.start_ns + self.times.at_least
-        table = pd.DataFrame({"start": self.start_ns, "end": end, "finished": self.times.finished})
-        found = table[number >= 0].groupby(number[number >= 0]).agg({"start": "min", "end": "max", "finished": "all"})
-        return found.assign(took_us=(found["end"] - found["start"]) / 1000)[["took_us", "finished"]]
+        times, start = self.times, self.start_ns
+        end = start + np.where(times.finished, times.taken, times.so_far)
+        table = pd.DataFrame({"start": start, "end": end, "finished": times.finished, "ideal": times.ideal})
+        how = {"start": "min", "end": "max", "finished": "all", "ideal": "max"}
+        found = table[number >= 0].groupby(number[number >= 0]).agg(how)
+        took = found["end"] - found["start"]
+        telling = found["finished"] | (took >= found["ideal"])
+        return found.assign(took_us=took.where(telling) / 1000)[["took_us", "finished"]]
 
     def score(self, utility: Ratio) -> float:
         """Return its score in bits; NaN where nothing counts."""
         return utility.score_fabric(self)
 
     def row(self, utility: Ratio) -> dict[str, float | int | str]:
-        """Return its score and metrics."""
+        """Return its score, what of that is unfinished, and metrics."""
         named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
-        return named | {"score_bits": self.score(utility)} | of_fabric_trial(self)
+        return named | self.scored(utility, "score_bits") | of_fabric_trial(self)
+
+    def scored(self, utility: Ratio, column: str) -> dict[str, float | int]:
+        """Return its score as a column, and beside it how much of what is scored is unfinished."""
+        beside = zip(utility.columns(column), utility.unfinished(self), strict=True)
+        return {column: self.score(utility)} | dict(beside)
 
     def flow_rows(self) -> pd.DataFrame:
-        """Return a row per flow that started; the slowdown of one that did not finish is a lower bound."""
+        """Return a row per flow that started; the slowdown of one that did not finish is a bound (`FlowTimes`)."""
         at = self.started
         columns = {name: getattr(self.flows, name)[at] for name in ("id", "src", "dst", "size_bytes")}
         times = {name: self.record[f"flow_{name}"][at] for name in ("start_ns", "fct_ns", "ideal_ns")}

@@ -18,9 +18,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from scipy.special import chdtri, stdtrit
 
 from lcca.evaluation.settling.judgement import Look, judge
@@ -33,6 +33,9 @@ at first; after 7 blocks of 16 equal pairs fewer than 3 % of networks differ (95
 
 ACCURATE = 1 / 8
 """Half-width of the interval, in margins, at which a run ends: its size is then known as well as its sign."""
+
+UNFINISHED_PERCENT = 1.0
+"""So much may be unfinished of what a utility scores: a p99 is then known, and a mean nearly."""
 
 
 class Rule(Model, ABC):
@@ -47,6 +50,8 @@ class Rule(Model, ABC):
         every: blocks from there to the next look, and so on.
         skew_limit: |skewness| of the blocks above which a reader is warned.
         ceiling: blocks at which to stop, settled or not; the last look is there. None for no limit.
+        unfinished_percent: of what the utility scores, flows or rounds, so much may be unfinished under either policy;
+            with more there is no verdict.
     """
 
     kind: str
@@ -57,6 +62,13 @@ class Rule(Model, ABC):
     every: int = Field(default=1, ge=1)
     skew_limit: float = Field(default=2.0, gt=0)
     ceiling: int | None = Field(default=None, ge=2)
+    unfinished_percent: float = Field(default=UNFINISHED_PERCENT, ge=0, le=100)
+
+    @model_serializer(mode="wrap")
+    def _written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what may be unfinished where it is the usual share."""
+        usual = self.unfinished_percent == UNFINISHED_PERCENT
+        return {key: value for key, value in content(self).items() if key != "unfinished_percent" or not usual}
 
     @model_validator(mode="after")
     def _ceiling_allows_a_look(self) -> Self:

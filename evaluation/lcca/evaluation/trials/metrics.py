@@ -96,8 +96,8 @@ class OverFlows:
     quantile: float | None
 
     def __call__(self, trial: Outcome) -> float:
-        """Return it; NaN where no flow started."""
-        return statistic(self.of(trial.times), self.quantile)
+        """Return it; NaN where no flow says anything."""
+        return statistic(self.of(trial.times.telling), self.quantile)
 
 
 def statistic(values: Floats, quantile: float | None) -> float:
@@ -234,12 +234,26 @@ def _recovery_us(trial: Outcome) -> float:
     return float(np.minimum(took, so_far)[begun].mean()) / 1000 if begun.any() else math.nan
 
 
+def _unfinished_percent(trial: Outcome) -> float:
+    finished = trial.times.finished
+    return 100 * float((~finished).mean()) if len(finished) else math.nan
+
+
 ALL = "evaluate campaign report study"
 
 FABRIC_TRIALS: dict[str, Metric] = (
     _table(
         Metric("flows", "flows", lambda t: len(t.times.size_bytes), digits=0),
         Metric("flows_finished", "flows that finished", lambda t: int(t.times.finished.sum()), "more", digits=0),
+        Metric(
+            "unfinished_percent",
+            "unfinished flows",
+            _unfinished_percent,
+            "less",
+            "campaign report study",
+            "%",
+            digits=2,
+        ),
         *_over_flows("slowdown_{}", SLOWDOWN, {"mean": ALL, "p50": "evaluate report", "p99": ALL, "": "evaluate"}),
         *_over_flows("fct_{}_us", COMPLETION, {"mean": "study", "p99": "study", "": ""}),
         Metric("goodput_gbps", "goodput", lambda t: t.times.goodput_gbps, "more", "evaluate study", "Gb/s"),

@@ -124,8 +124,16 @@ class FlowTimes:
 
     @property
     def at_least(self) -> Floats:
-        """The completion times; of flows that did not finish what they take at least."""
-        return np.where(self.finished, self.taken, np.maximum(self.so_far, self.ideal))
+        """The completion times; of flows that did not finish what they take at least, the time so far.
+
+        NaN of those whose time so far is below the ideal: they say nothing, whatever becomes of them.
+        """
+        return np.where(self.finished, self.taken, np.where(self.so_far >= self.ideal, self.so_far, np.nan))
+
+    @property
+    def telling(self) -> FlowTimes:
+        """Those that say something of their slowdown: all but those that had less time than they take alone."""
+        return self.where(self.finished | (self.so_far >= self.ideal))
 
     @property
     def at_least_us(self) -> Floats:
@@ -134,7 +142,7 @@ class FlowTimes:
 
     @property
     def slowdown(self) -> Floats:
-        """The slowdowns; of flows that did not finish a lower bound."""
+        """The slowdowns; of flows that did not finish a lower bound, NaN where they say nothing (`at_least`)."""
         found: Floats = self.at_least / self.ideal
         return found
 
@@ -158,7 +166,12 @@ class FlowTimes:
 
     def of_sizes(self, from_bytes: float, below_bytes: float) -> FlowTimes:
         """Return those of sizes from one to below another."""
-        return self.where((self.size_bytes >= from_bytes) & (self.size_bytes < below_bytes))
+        return self.where(self.counts(from_bytes, below_bytes))
+
+    def counts(self, from_bytes: float, below_bytes: float) -> NDArray[np.bool_]:
+        """Return which flows have sizes from one to below another."""
+        found: NDArray[np.bool_] = (self.size_bytes >= from_bytes) & (self.size_bytes < below_bytes)
+        return found
 
     def by_trial(self, values: Floats, trials: int) -> list[Floats]:
         """Return values of the flows, (flows,), trial by trial."""
@@ -215,9 +228,38 @@ class Outcome(Protocol):
         """What the engine found: see `lcca.remy_plus.fabric.engine.FabricEngine.run`."""
 
 
+def lacking_us(trial: Outcome, unfinished: NDArray[np.bool_]) -> float:
+    """Return about how much longer a trial would have to last for some flows to finish; 0 without any.
+
+    Flows into a host share its link. They need what is left over the rate at which the host was served, or they
+    themselves, whichever is more, and one after the other at least the rest of their ideal times.
+
+    Args:
+        trial: that ended before they did.
+        unfinished: which of the flows that started.
+    """
+    if not unfinished.any():
+        return 0.0
+    times, at, to = trial.times, trial.started, trial.flows.dst[trial.started]
+    delivered = trial.record["flow_delivered_bytes"][at].astype(np.float64)
+    left = np.where(unfinished, times.size_bytes - delivered, 0)
+    span = np.zeros(trial.hosts)
+    np.maximum.at(span, to[unfinished], times.so_far[unfinished])
+
+    def by_host(each: Floats) -> Floats:
+        return np.bincount(to, each, trial.hosts).astype(np.float64)
+
+    whole = by_host(delivered) / times.so_far.max()
+    own = np.divide(by_host(delivered * unfinished), span, out=np.zeros(trial.hosts), where=span > 0)
+    rest, rate = by_host(left), np.maximum(whole, own)
+    by_rate = np.divide(rest, rate, out=np.zeros(trial.hosts), where=rate > 0)
+    alone = by_host(times.ideal * left / times.size_bytes)
+    return float(np.maximum(by_rate, alone).max()) / times.per_us
+
+
 def mean_round_us(trial: Outcome) -> float:
-    """Return the mean time of rounds; NaN without any, as where all begin in the warm-up."""
-    took = trial.rounds["took_us"].to_numpy(dtype=np.float64)
+    """Return the mean time of rounds that say something; NaN without any, as where all begin in the warm-up."""
+    took = trial.rounds["took_us"].dropna().to_numpy(dtype=np.float64)
     return float(took.mean()) if len(took) else np.nan
 
 

@@ -1,7 +1,9 @@
 """Utilities that score a trial by −log2 of a metric that is better small, or log2 of one that is better large.
 
 One bit is a factor of two. A flow that did not finish within its trial counts with what is known: it takes the time so
-far at least, and the ideal time at least, so that its slowdown is a lower bound. No flow is left out.
+far at least, so that its slowdown is a lower bound. One that had less time than it takes alone says nothing and is left
+out. How many did not finish is kept beside each score: where they are many, there is no verdict
+(`lcca.evaluation.settling.unfinished`).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lcca.evaluation.trials.metrics import COMPLETION, FABRIC_TRIALS, SLOWDOWN, Metric, statistic
-from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
+from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times, lacking_us
 from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
@@ -94,6 +96,20 @@ class Ratio(ABC):
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits; NaN where nothing counts."""
 
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return of a trial on a fabric how much is scored, how much of it did not finish, and the time it lacked, µs.
+
+        That is about how much longer the trial would have to last (`lacking_us`); NaN where nothing tells. A utility of
+        ports scores nothing that could be unfinished.
+        """
+        return 0, 0, 0.0
+
+    @staticmethod
+    def columns(column: str) -> tuple[str, str, str]:
+        """Return the columns of trials that hold this beside a column of scores."""
+        stem = column.removesuffix("_bits")
+        return f"{stem}_of", f"{stem}_unfinished", f"{stem}_lacking_us"
+
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a record of networks.
 
@@ -125,11 +141,18 @@ class OfFlows(Ratio):
         """Score a trial on a fabric."""
         return float(self.score_flows(found.times, 1).score_bits[0])
 
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return how many flows of the sizes that count did not finish; see `Ratio.unfinished`."""
+        counted = found.times.counts(self.from_bytes, self.below_bytes)
+        open_ = counted & ~found.times.finished
+        return int(counted.sum()), int(open_.sum()), lacking_us(found, open_)
+
     def score_flows(self, flows: FlowTimes, trials: int) -> TrialScores:
         """Score every trial of some flows."""
         flows = flows.of_sizes(self.from_bytes, self.below_bytes)
         starved = np.bincount(flows.trial[~flows.finished], minlength=trials)
-        return TrialScores(self.trial_bits(flows, trials), starved, np.bincount(flows.trial, minlength=trials))
+        counted = np.bincount(flows.trial, minlength=trials)
+        return TrialScores(self.trial_bits(flows.telling, trials), starved, counted)
 
     @abstractmethod
     def trial_bits(self, flows: FlowTimes, trials: int) -> Floats:
@@ -231,6 +254,11 @@ class RoundTime(OfTrial):
     of: ClassVar[Metric] = FABRIC_TRIALS["round_mean_us"]
     said: ClassVar[dict[str, str]] = {"rounds": "mean"}
 
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return how many rounds did not finish; see `Ratio.unfinished`."""
+        open_ = int((~found.rounds["finished"]).sum())
+        return len(found.rounds), open_, lacking_us(found, ~found.times.finished) if open_ else 0.0
+
 
 class Recovery(OfTrial):
     """Delivery that is soon back after an event, in the mean over events.
@@ -240,6 +268,12 @@ class Recovery(OfTrial):
 
     of: ClassVar[Metric] = FABRIC_TRIALS["recovery_us"]
     said: ClassVar[dict[str, str]] = {"recovery": "mean"}
+
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return after how many events delivery was not back; see `Ratio.unfinished`."""
+        took, so_far = found.record["event_recovery_ns"], found.record["end_ns"] - found.record["event_ns"]
+        begun, open_ = ~np.isnan(took), took > so_far
+        return int(begun.sum()), int((begun & open_).sum()), math.nan if (begun & open_).any() else 0.0
 
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits; NaN where no event began."""

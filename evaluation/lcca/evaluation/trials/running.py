@@ -12,6 +12,7 @@ from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.metrics import of_flows, of_network_trials
 from lcca.evaluation.trials.outcome import Scored, flow_times
 from lcca.evaluation.trials.phases import columns_by_phase
+from lcca.evaluation.trials.ratio import OfFlows
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
@@ -48,6 +49,10 @@ def run_trials(
         duration_us=engine.duration,
     )
     scored = Scored(record, utility)
+    if isinstance(utility, OfFlows):
+        of, unfinished, lacking = utility.columns("score_bits")
+        flows = {of: scored.scores.senders_counted, unfinished: scored.scores.starved, lacking: np.nan}
+        identity = identity.assign(**flows)
     measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]

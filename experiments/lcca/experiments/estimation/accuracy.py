@@ -13,7 +13,8 @@ from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
-from lcca.evaluation.trials.metrics import FLOWS, statistic
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, OverFlows, statistic
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
@@ -205,6 +206,7 @@ def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Fl
         InputError: a flow did not complete.
     """
     numbers = np.arange(block.first, block.end)
+    _require_finished(asked.metric, rows)
     if asked.metric not in FLOWS:
         return rows.set_index("network")[asked.metric].reindex(numbers).to_numpy(dtype=np.float64)
     counted = rows if asked.flows is None else asked.flows.of(rows)
@@ -216,11 +218,27 @@ def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Fl
 
 def values_of(asked: EstimateBlock, rows: pd.DataFrame) -> Iterator[Floats]:
     """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
+    _require_finished(asked.metric, rows)
     if asked.metric not in FLOWS:
         yield from (np.array([v]) for v in rows[asked.metric].dropna())
         return
     for values in flow_values(rows if asked.flows is None else asked.flows.of(rows), asked.metric):
         yield values if asked.quantile is not None else np.array([values.mean()])
+
+
+def _require_finished(metric: str, rows: pd.DataFrame) -> None:
+    """Check that a number of trials is no bound.
+
+    Raises:
+        InputError: flows, rounds or events that it is made of did not finish.
+    """
+    of = FABRIC_TRIALS.get(metric)
+    of_flows = of is not None and (isinstance(of.compute, OverFlows) or of.needs == "rounds")
+    column = "unfinished_percent" if of_flows else Ratio.columns(metric)[1]
+    if column in rows and (open_ := rows[column] > 0).any():
+        raise InputError(
+            f"{metric}: a bound in {open_.sum()} of {len(rows)} trials, where not all finished; raise drain_us"
+        )
 
 
 def flow_values(rows: pd.DataFrame, metric: str) -> list[Floats]:

@@ -22,6 +22,7 @@ from lcca.evaluation.maps.axes import coordinates, filling
 from lcca.evaluation.maps.looks import Ground, Look, look, new_points
 from lcca.evaluation.maps.smoothing import Spectra
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import SCORE, Metric
 from lcca.evaluation.trials.place import Execution
@@ -188,8 +189,14 @@ def _row(space: FabricSpace, seed: int, utility: Ratio, number: int, name: str, 
 
 
 def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
-    """Return how good trials are by a metric in bits: a score, or the logarithm of anything else."""
-    values = rows[metric.name].where(rows["status"] == "ok").to_numpy(dtype=np.float64)
+    """Return how good trials are by a metric in bits: a score, or the logarithm of anything else.
+
+    NaN where too much of what is scored is unfinished, unless the metric is of ports.
+    """
+    there, (of, unfinished, _) = rows["status"] == "ok", Ratio.columns(SCORE.name)
+    if of in rows and (metric.name == SCORE.name or metric.needs != "ports"):
+        there &= 100 * rows[unfinished] <= UNFINISHED_PERCENT * rows[of]
+    values = rows[metric.name].where(there).to_numpy(dtype=np.float64)
     if metric.name == SCORE.name:
         return values
     logarithms = log2(np.where(values > 0, values, np.nan))

@@ -21,6 +21,7 @@ from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.policy_names import words_of
@@ -175,11 +176,14 @@ class _Adoption:
         before, after = self._scores(rows, share, population)
         names = f"all {self.labels[1]}", f"{100 * share:g} % {self.labels[0]}: {population}"
         together = len(self.asked_of)
+        sides = [own.assign(policy=name) for name, own in zip(names, self._sides(rows, share, population), strict=True)]
+        unfinished = unfinished_of(pd.concat(sides), self.utility)
+        settled_by: dict[str, Any] = {"utility": self.utility, "unfinished": unfinished}
         if self.pairs > 1:
             one, other = ({at: mean_of_blocks(each, self.block) for at, each in enumerate(s)} for s in (before, after))
-            return compare_sets(*names, one, other, utility=self.utility, rule=self.rule, comparisons=together)
+            return compare_sets(*names, one, other, rule=self.rule, comparisons=together, **settled_by)
         rule = self.rule.model_copy(update={"alpha": self.rule.alpha / together})
-        return compare_policies(*names, before[0], after[0], utility=self.utility, rule=rule, block=self.block)
+        return compare_policies(*names, before[0], after[0], rule=rule, block=self.block, **settled_by)
 
     def _scores(self, rows: pd.DataFrame, share: float, population: str) -> tuple[list[Any], list[Any]]:
         """Return a population's scores where nobody adopts and in the mixture, of each pair; NaN where either is."""
@@ -190,11 +194,15 @@ class _Adoption:
             found[1].append(np.where(known, own, np.nan))
         return found
 
+    def _sides(self, rows: pd.DataFrame, share: float, population: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return a population's trials where nobody adopts, and in the mixture of a share."""
+        whose = rows[rows["population"] == population]
+        alone = whose[(whose["mix"] == 0) & (whose["share"] == (0.0 if population == ALL else share))]
+        return alone, whose[(whose["share"] == share) & (whose["mix"] == share)]
+
     def _by_pair(self, rows: pd.DataFrame, share: float, population: str, column: str) -> list[tuple[Any, Any]]:
         """Return a column of a population in the mixture of a share, and where nobody adopts, pair by pair."""
-        whose = rows[rows["population"] == population]
-        mixed = whose[(whose["share"] == share) & (whose["mix"] == share)]
-        alone = whose[(whose["mix"] == 0) & (whose["share"] == (0.0 if population == ALL else share))]
+        alone, mixed = self._sides(rows, share, population)
         by = [each.sort_values(["pair", "network", "seed"]) for each in (mixed, alone)]
         return [tuple(each.loc[each["pair"] == at, column].to_numpy() for each in by) for at in range(self.pairs)]  # type: ignore[misc]
 

@@ -11,6 +11,7 @@ from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
+from lcca.evaluation.settling.unfinished import advice, unfinished_of
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
@@ -78,8 +79,15 @@ def ranking(
 
     def question(trials: Trials) -> Answer:
         tuned_for = place.whole(trials.earlier[0]) if trials.earlier else None  # beforehand, not when more were given
-        found = ranked(mean_scores(trials.rows), utility=place.utility, rule=rule, block=place.block, most=tuned_for)
-        return Answer(found, found.settled, found.enough, found.comparisons)
+        found = ranked(
+            mean_scores(trials.rows),
+            utility=place.utility,
+            rule=rule,
+            block=place.block,
+            most=tuned_for,
+            unfinished=unfinished_of(trials.rows, place.utility),
+        )
+        return Answer(found, found.ended, found.enough, found.comparisons)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
         standings: Ranking = found.contents[0]
@@ -89,6 +97,7 @@ def ranking(
             note += "; the same command goes on" if folder else ""
         if any(each.same == ONE_SAMPLE for each in standings.comparisons):
             note = "; ".join(filter(None, (ONE_SAMPLE, note)))
+        note = "; ".join(filter(None, (advice(unfinished_of(found.rows, place.utility)), note)))
         failed = found.rows.loc[found.rows["status"] != "ok", ["policy", "network", "seed", "error"]]
         return (
             standings.to_json()

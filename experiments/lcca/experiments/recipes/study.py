@@ -129,8 +129,10 @@ def scored(
     rows = []
     for each in source.trials(policies, block):
         row: dict[str, Any] = each.row(source.utility) | {"network": (each.seed - source.seed) % SEEDS}
-        rows.append(row | {name + BITS: each.score(fabric_utility(name)) for name in utilities})
-    table = pd.DataFrame(rows).drop(columns="score_bits")
+        for name in utilities:
+            row |= each.scored(fabric_utility(name), name + BITS)
+        rows.append(row)
+    table = pd.DataFrame(rows).drop(columns=["score_bits", *Ratio.columns("score_bits")])
     return table.assign(scenario=source.space.name, simulator="fabric", status="ok", error="")
 
 

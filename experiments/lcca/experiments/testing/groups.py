@@ -16,6 +16,7 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.unfinished import Unfinished, unfinished_of
 from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
@@ -92,9 +93,9 @@ class Group:
         A network on which any policy of these trials failed counts for none of them, so that differences add up.
         """
         scores, shared = common_scores(trials), max(total, 1)
-        compared = compare_policies(
-            a, b, scores[a], scores[b], utility=self.utility, rule=self.rule, comparisons=shared, block=self.block
-        )
+        settled_by: dict[str, Any] = {"utility": self.utility, "rule": self.rule, "block": self.block}
+        settled_by |= {"comparisons": shared, "unfinished": unfinished_of(trials, self.utility)}
+        compared = compare_policies(a, b, scores[a], scores[b], **settled_by)
         unlearnt = compared.same and b not in self.hand_designed
         return replace(compared, same=UNLEARNT) if unlearnt else compared
 
@@ -124,9 +125,15 @@ class Group:
         A name that ends with `CHARGED` stands for the candidate with its header's bytes charged.
         """
         x, y, shared = self.by_seed(a), self.by_seed(b), max(total, 1)
-        return compare_sets(
-            a, b, x, y, utility=self.utility, rule=self.rule, comparisons=shared, margin=margin, spread=spread
-        )
+        settled_by: dict[str, Any] = {"utility": self.utility, "rule": self.rule, "comparisons": shared}
+        return compare_sets(a, b, x, y, **settled_by, margin=margin, spread=spread, unfinished=self.unfinished)
+
+    @cached_property
+    def unfinished(self) -> Mapping[str, Unfinished]:
+        """What of the tests of all trainings did not finish, by candidate, its header's bytes free or charged."""
+        names = {id: name for seed in self.training_seeds for id, name in self._names_of(seed).items()}
+        own = self.trained[self.trained["policy"].isin(set(names))]
+        return unfinished_of(own.assign(policy=own["policy"].map(names)), self.utility)
 
     def compare_all_candidates(self, total: int) -> list[Comparison]:
         """Compare each candidate with the baseline over all training seeds."""
@@ -197,15 +204,19 @@ class Group:
 
     def _means_of(self, seed: int) -> Iterator[tuple[str, float]]:
         """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
-        names = {
-            c.learner.id + end: c.learner.signals.name + end
-            for c in self.of_seed(seed)
-            for end in (*c.endings, *(at_rules("", rules) for rules in c.by_rules))
-        }
+        names = self._names_of(seed)
         rows = self.trained[self.trained["policy"].isin(set(names))]
         table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
         whole = table.pivot(index="network", columns="policy", values="score").dropna()
         return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().dropna().items())
+
+    def _names_of(self, seed: int) -> dict[str, str]:
+        """Return what a seed's policies are called as candidates, by their ids."""
+        return {
+            c.learner.id + end: c.learner.signals.name + end
+            for c in self.of_seed(seed)
+            for end in (*c.endings, *(at_rules("", rules) for rules in c.by_rules))
+        }
 
 
 def mean_and_spread(scores: Sequence[float]) -> dict[str, float | None]:
@@ -283,5 +294,5 @@ def outlooks(comparisons: Sequence[Comparison]) -> str:
     for c in comparisons:
         likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
         bytes_ = " net" if c.B.endswith(CHARGED) else " gross" if c.B in charged else ""
-        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.same or c.verdict.name}{likely}")
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.void or c.verdict.name}{likely}")
     return "; ".join(words)

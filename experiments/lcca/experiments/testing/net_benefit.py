@@ -20,6 +20,7 @@ from lcca.evaluation.comparison.sets import (
     seeds_needed,
     trainers_remark,
 )
+from lcca.evaluation.settling.unfinished import UNFINISHED
 from lcca.experiments.testing.groups import Group, outlooks
 from lcca.signal_sets.headers.costs import switch_cost
 
@@ -67,8 +68,9 @@ class HeaderFamily:
 
     @property
     def settled(self) -> bool:
-        """Whether every header is known to pay or not to."""
-        return all(decision(self.net(header), self.required) != "open" for header in self.headers)
+        """Whether every header is known to pay or not to, or there is to be no verdict on it."""
+        nets = [self.net(header) for header in self.headers]
+        return all(decision(net, self.required) != "open" or net.void == UNFINISHED for net in nets)
 
     def words(self) -> str:
         """Return how far decisions are."""
@@ -121,6 +123,7 @@ class HeaderFamily:
         found: dict[str, Any] = {"switch": switch_cost(carried)._asdict()}
         for measure, bits in self.group.bits_by_seed.items():
             shared: dict[str, Any] = {"comparisons": self.total, "margin": self.required}
+            shared |= {"unfinished": self.group.unfinished}
             net = compare_sets(
                 base, name, bits[base], bits[name], utility=self.group.utility, rule=self.group.rule, **shared
             )
@@ -165,7 +168,7 @@ def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple
     headers = {c.name for c in config.candidates if c.header is not None}
     sets = [c for c in compare_all(groups) if c.B not in headers]
     families = [HeaderFamily.of(group, config) for group in groups] if headers else []
-    settled = all(c.verdict.settled for c in sets) and all(family.settled for family in families)
+    settled = all(c.ended for c in sets) and all(family.settled for family in families)
     return settled, "; ".join(filter(None, (outlooks(sets), *(family.words() for family in families))))
 
 

@@ -73,11 +73,11 @@ def _table(points: Iterable[Points]) -> pd.DataFrame:
 
 
 def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
+    times = [each.times.telling for each in trials]
     size, slowdown, fct = (
-        np.concatenate([getattr(each.times, name) for each in trials])
-        for name in ("size_bytes", "slowdown", "at_least")
+        np.concatenate([getattr(each, name) for each in times]) for name in ("size_bytes", "slowdown", "at_least")
     )
-    trial = np.repeat(np.arange(len(trials)), [len(each.times.size_bytes) for each in trials])
+    trial = np.repeat(np.arange(len(trials)), [len(each.size_bytes) for each in times])
     weights = draws(len(trials))
     groups = max(1, min(MOST_GROUPS, len(size) // FEWEST_FLOWS))
     parts = [part for part in np.array_split(np.argsort(size, kind="stable"), groups) if len(part)]

@@ -17,7 +17,7 @@ from lcca.evaluation.report.words.commands import OPEN, Command
 from lcca.evaluation.report.words.headline import TYPICAL, Answer, Statement, best_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
 from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.report.words.tuned import advice, settings
+from lcca.evaluation.report.words.tuned import advice, recommended, settings
 from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.evaluation.trials.ratio import Ratio
@@ -33,7 +33,7 @@ MOST = 8
 BETTER_FIRST = ("better", "worse", "equivalent", "not settled")
 
 PLAIN = (
-    *(FABRIC_TRIALS[name] for name in ("slowdown_mean", "slowdown_p99")),
+    *(FABRIC_TRIALS[name] for name in ("slowdown_mean", "slowdown_p99", "unfinished_percent")),
     replace(FABRIC_TRIALS["fct_p99_us"], unit="µs", scale=1.0, digits=1),
     replace(FABRIC_TRIALS["goodput_gbps"], digits=2),
 )
@@ -118,7 +118,8 @@ def _means(tables: RunTables) -> Iterator[Part]:
         base = dict.fromkeys(_name(tables, each["A"], each["utility"]) for each in tables.leading_comparisons)
         yield _table(tables, trials, metrics, next(iter(base)) if len(base) == 1 else "")
     if tables.summary.get("kind") == "tune":
-        yield Part("Tuned, to paste", " ".join(map(advice, tables.leading_comparisons)), settings(tables.summary))
+        values = settings(tables.summary) if recommended(tables.summary) else None
+        yield Part("Tuned, to paste", " ".join(map(advice, tables.leading_comparisons)), values)
 
 
 def _trials(tables: RunTables) -> pd.DataFrame:

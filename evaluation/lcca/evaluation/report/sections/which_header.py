@@ -28,7 +28,7 @@ from lcca.evaluation.report.figures.style import (
 from lcca.evaluation.report.sections.section import Content, data_table
 from lcca.evaluation.report.words.headline import Statement
 from lcca.evaluation.report.words.merit import BADGES, beside_score, bytes_words, net_percent, percent_of
-from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent, void
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
@@ -224,8 +224,8 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     paid = "" if cost is None else f"; signals {percent_of(gross)}, bytes {percent_of(cost)}"
     if gross["verdict"] == "worse":
         words += f"; trained too little: worse than {base} with its bytes free, although a policy can ignore signals"
-    if gross.get("same"):
-        words += f"; {gross['same']}"
+    if reason := void(gross):
+        words += f"; {reason}"
     by = f" (utility {row['utility']})" if name_utility else ""
     remark = f"; {row['remark']}" if "remark" in row else ""
     return f"{row['header']}{by}: {words}. Net {net_percent(net)} over {counted_units(net)}{paid}{remark}."

@@ -21,7 +21,9 @@ from lcca.evaluation.report.words.statements import (
     listed,
     percent,
     sign_and_size,
+    void,
 )
+from lcca.evaluation.settling.unfinished import UNFINISHED
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.ratio import Ratio
@@ -146,10 +148,13 @@ def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
 
 def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
     """Return the answer in about a dozen words: what is settled of signal sets, else of policies."""
-    same = [each for each in sets or policies if each.get("same")]
-    found = [each for each in sets or policies if each["verdict"] != NOT_SETTLED and not each.get("same")]
+    same = [each for each in sets or policies if void(each) not in ("", UNFINISHED)]
+    unfinished = [each for each in sets or policies if void(each) == UNFINISHED]
+    found = [each for each in sets or policies if each["verdict"] != NOT_SETTLED and not void(each)]
     if not sets and not policies:
         return "Nothing was compared"
+    if unfinished and not found and not same:
+        return capital(f"{UNFINISHED} for a verdict")
     if not found and not same:
         seeds = max((each["n"] for each in sets), default=FIRST_SEEDS)
         lack = f": {seeds} of at least {FIRST_SEEDS} training seeds" if seeds < FIRST_SEEDS else ""
@@ -158,7 +163,8 @@ def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
     most = 1 if len({each["verdict"] for each in sets or policies}) > 2 else 2
     parts = [part for verdict in ("better", "worse", "equivalent") if (part := _settled(found, verdict, total, most))]
     parts += [f"{listed([each['B'] for each in same]) if len(same) < 3 else len(same)} the same policy"] if same else []
-    parts += [f"{left} not settled"] if (left := total - len(found) - len(same)) else []
+    parts += [f"{len(unfinished)} without a verdict: {UNFINISHED}"] if unfinished else []
+    parts += [f"{left} not settled"] if (left := total - len(found) - len(same) - len(unfinished)) else []
     return capital("; ".join(parts)).replace("-", NO_BREAK_HYPHEN)
 
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lcca.evaluation.settling.unfinished import UNFINISHED
+
 MINUS = "−"
 NO_BREAK = "\u00a0"
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
@@ -27,12 +29,19 @@ def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> 
         comparison: a record with `direction` and `size`.
         margin: how the margin is named.
     """
-    if same := comparison.get("same"):
-        return str(same)
+    if reason := void(comparison):
+        return reason
     direction, size = comparison["direction"], comparison["size"]
     if (direction, size) == ("0", "open"):
         return NOT_SETTLED
     return f"{SIGNS[direction]}, {SIZES[size].format(margin)}"
+
+
+def void(comparison: Mapping[str, Any]) -> str:
+    """Return why a record has no verdict, whatever its scores say; empty if it may have one."""
+    if (comparison.get("unfinished") or {}).get("too_many"):
+        return UNFINISHED
+    return str(comparison.get("same") or "")
 
 
 def counted_units(comparison: Mapping[str, Any]) -> str:

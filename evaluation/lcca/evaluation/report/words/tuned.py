@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lcca.evaluation.report.words.headline import margin_percent
-from lcca.evaluation.report.words.statements import percent
+from lcca.evaluation.report.words.statements import percent, void
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.settling.unfinished import UNFINISHED
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS, Knob
 from lcca.remy_plus.switches.markers import MARKERS
@@ -69,9 +70,16 @@ def named(values: Mapping[str, Any], knobs: Mapping[str, Knob], digits: int = 3)
 
 def advice(comparison: Json) -> str:
     """Return whether to change anything: for less than what a difference must be to matter, nothing."""
+    if void(comparison) == UNFINISHED:
+        return f"No recommendation: {UNFINISHED}."
     least, settled = percent(margin_percent(comparison), signed=False), comparison["verdict"] in ("equivalent", "worse")
     more = "this is more" if comparison["size"] == "larger" else "whether this is more is open"
     return f"Change nothing below {least} (settle.margin_percent): {'this is less' if settled else more}."
+
+
+def recommended(summary: Json) -> bool:
+    """Tell whether the tuned values may be pasted: not where too much was unfinished to know what they do."""
+    return all(void(each) != UNFINISHED for each in summary["comparisons"])
 
 
 def _own(summary: Json) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -1,0 +1,104 @@
+"""What did not finish in trials that are scored: their scores are bounds then, and too many bounds allow no verdict.
+
+A flow that did not finish counts with its time so far, a lower bound, and one that had less time than it takes alone
+is left out (`FlowTimes.at_least`): two policies under which nothing finishes look alike, however far they are apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utility import Utility
+
+UNFINISHED = "too much is unfinished"
+"""In place of a verdict."""
+
+MARGIN = 1.25
+"""The time that is advised is so many times what was estimated."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """How much of what a utility scores did not finish within a contender's trials.
+
+    Attributes:
+        scored: flows, rounds or events.
+        unfinished: those of them that had not finished as their trial ended.
+        lacking_us: about how much longer the trials would have to last; NaN where nothing tells.
+        what: what is counted.
+    """
+
+    scored: int
+    unfinished: int
+    lacking_us: float
+    what: str
+
+    @property
+    def percent(self) -> float:
+        """The unfinished ones in per cent; 0 where nothing was scored."""
+        return 100 * self.unfinished / self.scored if self.scored else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self) | {"lacking_us": self.lacking_us if math.isfinite(self.lacking_us) else None}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Unfinished:
+        """Return what `to_json` wrote."""
+        return cls(**{**record, "lacking_us": math.nan if record["lacking_us"] is None else record["lacking_us"]})
+
+    def __str__(self) -> str:
+        """Return such as "20 of 20 flows unfinished"."""
+        return f"{self.unfinished:,} of {self.scored:,} {self.what} unfinished"
+
+
+def unfinished_of(rows: pd.DataFrame, utility: Utility, column: str = "score_bits") -> dict[str, Unfinished]:
+    """Return what is unfinished by contender, from rows of trials; nothing of utilities that score no such things.
+
+    Args:
+        rows: of trials, with a column `policy`.
+        utility: whose scores they have.
+        column: with the scores.
+    """
+    if not isinstance(utility, Ratio) or utility.of.needs == "ports":
+        return {}
+    of, unfinished, lacking = Ratio.columns(column)
+    if of not in rows:
+        return {}
+    return {
+        str(policy): Unfinished(
+            int(own[of].sum()),
+            int(own[unfinished].sum()),
+            float(own[lacking].max()),
+            utility.of.needs,
+        )
+        for policy, own in rows.groupby("policy", sort=False)
+    }
+
+
+def advice(found: Mapping[str, Unfinished]) -> str:
+    """Return what is unfinished of contenders, and what to change; empty where all of it finished."""
+    own = {name: each for name, each in found.items() if each.unfinished}
+    if not own:
+        return ""
+    return f"{', '.join(f'{name}: {each}' for name, each in own.items())}; {remedy(own.values())}"
+
+
+def remedy(found: Iterable[Unfinished]) -> str:
+    """Return which key to raise, and by about how much."""
+    lacking = [each.lacking_us for each in found]
+    if not all(map(math.isfinite, lacking)):
+        return "raise drain_us of a fabric, duration of networks"
+    return f"raise drain_us by about {rounded_up(MARGIN * max(lacking)):,.0f} µs"
+
+
+def rounded_up(value: float) -> float:
+    """Return a positive number rounded up to two digits."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1) if value > 0 else 1.0
+    return math.ceil(value / unit) * unit
