@@ -51,8 +51,8 @@ def run_trials(
     scored = Scored(record, utility)
     if isinstance(utility, OfFlows):
         of, unfinished, lacking = utility.columns("score_bits")
-        flows = {of: scored.scores.senders_counted, unfinished: scored.scores.starved, lacking: np.nan}
-        identity = identity.assign(**flows)
+        identity[of], identity[unfinished] = scored.scores.senders_counted, scored.scores.starved
+        identity[lacking] = np.nan
     measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]

@@ -62,7 +62,7 @@ def notes(each: Json, summary: Json) -> list[str]:
     sure = f"all intervals of a map hold together at {1 - summary['alpha']:.2%}, and at every look"
     found.append(f"{len(seeds)} training seeds, {summary['points']} points each; {sure}")
     if summary["left_out"]:
-        found.append(f"{summary['left_out']} points left out: a trial failed, had no value, or left too much unfinished")
+        found.append(f"{summary['left_out']} points left out: a trial failed, had no value or left too much open")
     if unselected := summary["trainings_without_selection"]:
         found.append(f"no checkpoint selected yet of {len(unselected)} trainings: their last ones ran")
     return found
