@@ -17,7 +17,6 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.trials.blocks import (
     Block,
     Decision,
@@ -29,6 +28,7 @@ from lcca.evaluation.trials.blocks import (
     run_blocks,
     stretches,
 )
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import mean_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight

@@ -20,11 +20,12 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.settling.rules import SettlingRule
-from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished, unfinished_of
+from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.outcome import FlowTimes, mean_round_us
-from lcca.evaluation.trials.ratio import Ratio, Slowdown
+from lcca.evaluation.trials.ratio import Ratio, Slowdown, unfinished_of
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.recipes.compare import compare
 from lcca.experiments.recipes.rank import rank as ranking

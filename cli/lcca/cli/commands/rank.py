@@ -93,7 +93,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, rank_words
     from lcca.evaluation.report.words.statements import interval
     from lcca.evaluation.report.words.table import Table
-    from lcca.evaluation.settling.unfinished import UNFINISHED
+    from lcca.evaluation.settling.intervals import UNFINISHED
 
     measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
     rows = [

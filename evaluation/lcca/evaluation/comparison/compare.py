@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, UNFINISHED_PERCENT, Rule, Settling
-from lcca.evaluation.settling.intervals import ONE_SAMPLE
+from lcca.evaluation.settling.intervals import ONE_SAMPLE, UNFINISHED
 from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, Verdict
-from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished, advice
+from lcca.evaluation.settling.unfinished import Unfinished, advice
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite

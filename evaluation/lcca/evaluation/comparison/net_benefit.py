@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.sets import FIRST_SEEDS
-from lcca.evaluation.settling.unfinished import UNFINISHED
+from lcca.evaluation.settling.intervals import UNFINISHED
 
 Json = dict[str, Any]
 DecisionName = Literal["pays", "does not pay", "open"]

@@ -26,9 +26,9 @@ from numpy.typing import ArrayLike
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.intervals import ONE_SAMPLE
+from lcca.evaluation.settling.intervals import ONE_SAMPLE, UNFINISHED
 from lcca.evaluation.settling.sequence import Moments, half_width
-from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished
+from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import interval

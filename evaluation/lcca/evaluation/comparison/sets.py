@@ -20,9 +20,10 @@ from scipy.special import stdtrit
 
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, correlation, counted
 from lcca.evaluation.settling.base import Rule, spread_range
+from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.sequence import HORIZON, first_reached, half_width, log_e_value, pairs_until
-from lcca.evaluation.settling.unfinished import UNFINISHED, Unfinished, advice
+from lcca.evaluation.settling.unfinished import Unfinished, advice
 from lcca.evaluation.trials.utility import Utility
 
 Floats = NDArray[np.float64]

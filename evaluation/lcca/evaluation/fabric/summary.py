@@ -15,10 +15,9 @@ from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
-from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
-from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.ratio import Ratio, unfinished_of
 
 Value = dict[str, float]
 """A `mean` over trials, or as `value` a quantile of all flows, and its interval from low to high."""

@@ -17,6 +17,7 @@ from lcca.evaluation.trials.layout import RECORD
 from lcca.evaluation.trials.metrics import FLOWS, PORTS, of_fabric_trial
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
@@ -125,7 +126,7 @@ class FabricTrial:
 
     def scored(self, utility: Ratio, column: str) -> dict[str, float | int]:
         """Return its score as a column, and beside it how much of what is scored is unfinished."""
-        beside = zip(utility.columns(column), utility.unfinished(self), strict=True)
+        beside = zip(unfinished_columns(column), utility.unfinished(self), strict=True)
         return {column: self.score(utility)} | dict(beside)
 
     def flow_rows(self) -> pd.DataFrame:

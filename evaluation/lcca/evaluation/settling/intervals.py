@@ -9,6 +9,9 @@ from scipy.special import stdtrit
 ONE_SAMPLE = "one sample: all trials are the same"
 """In place of a verdict on trials that are equal bit for bit, as those of a trace may be whatever their seeds."""
 
+UNFINISHED = "too much is unfinished"
+"""In place of a verdict where scores are bounds (`lcca.evaluation.settling.unfinished`)."""
+
 
 def t_quantile(degrees: int, alpha: float) -> float:
     """Return the two-sided quantile of Student's t: 1 − α/2."""

@@ -11,14 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pandas as pd
-
-from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.utility import Utility
-
-UNFINISHED = "too much is unfinished"
-"""In place of a verdict."""
-
 MARGIN = 1.25
 """The time that is advised is so many times what was estimated."""
 
@@ -56,30 +48,6 @@ class Unfinished:
     def __str__(self) -> str:
         """Return such as "20 of 20 flows unfinished"."""
         return f"{self.unfinished:,} of {self.scored:,} {self.what} unfinished"
-
-
-def unfinished_of(rows: pd.DataFrame, utility: Utility, column: str = "score_bits") -> dict[str, Unfinished]:
-    """Return what is unfinished by contender, from rows of trials; nothing of utilities that score no such things.
-
-    Args:
-        rows: of trials, with a column `policy`.
-        utility: whose scores they have.
-        column: with the scores.
-    """
-    if not isinstance(utility, Ratio) or utility.of.needs == "ports":
-        return {}
-    of, unfinished, lacking = Ratio.columns(column)
-    if of not in rows:
-        return {}
-    return {
-        str(policy): Unfinished(
-            int(own[of].sum()),
-            int(own[unfinished].sum()),
-            float(own[lacking].max()),
-            utility.of.needs,
-        )
-        for policy, own in rows.groupby("policy", sort=False)
-    }
 
 
 def advice(found: Mapping[str, Unfinished]) -> str:

@@ -15,10 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
+from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.trials.metrics import COMPLETION, FABRIC_TRIALS, SLOWDOWN, Metric, statistic
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times, lacking_us
-from lcca.evaluation.trials.utility import Floats, TrialScores
+from lcca.evaluation.trials.utility import Floats, TrialScores, Utility, unfinished_columns
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.elementary import log2
@@ -103,12 +105,6 @@ class Ratio(ABC):
         ports scores nothing that could be unfinished.
         """
         return 0, 0, 0.0
-
-    @staticmethod
-    def columns(column: str) -> tuple[str, str, str]:
-        """Return the columns of trials that hold this beside a column of scores."""
-        stem = column.removesuffix("_bits")
-        return f"{stem}_of", f"{stem}_unfinished", f"{stem}_lacking_us"
 
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a record of networks.
@@ -295,3 +291,27 @@ class Throughput(OfTrial):
 
     of: ClassVar[Metric] = Metric("throughput_gbps", "throughput", delivered_gbps, "more", unit="Gb/s")
     said: ClassVar[dict[str, str]] = {"throughput": "delivered"}
+
+
+def unfinished_of(rows: pd.DataFrame, utility: Utility, column: str = "score_bits") -> dict[str, Unfinished]:
+    """Return what is unfinished by contender, from rows of trials; nothing of utilities that score no such things.
+
+    Args:
+        rows: of trials, with a column `policy`.
+        utility: whose scores they have.
+        column: with the scores.
+    """
+    if not isinstance(utility, Ratio) or utility.of.needs == "ports":
+        return {}
+    of, unfinished, lacking = unfinished_columns(column)
+    if of not in rows:
+        return {}
+    return {
+        str(policy): Unfinished(
+            int(own[of].sum()),
+            int(own[unfinished].sum()),
+            float(own[lacking].max()),
+            utility.of.needs,
+        )
+        for policy, own in rows.groupby("policy", sort=False)
+    }

@@ -12,8 +12,7 @@ from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.metrics import of_flows, of_network_trials
 from lcca.evaluation.trials.outcome import Scored, flow_times
 from lcca.evaluation.trials.phases import columns_by_phase
-from lcca.evaluation.trials.ratio import OfFlows
-from lcca.evaluation.trials.utility import Utility
+from lcca.evaluation.trials.utility import Utility, unfinished_columns
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.record import Record
@@ -49,8 +48,8 @@ def run_trials(
         duration_us=engine.duration,
     )
     scored = Scored(record, utility)
-    if isinstance(utility, OfFlows):
-        of, unfinished, lacking = utility.columns("score_bits")
+    if "flows" in utility.keeps:
+        of, unfinished, lacking = unfinished_columns("score_bits")
         identity[of], identity[unfinished] = scored.scores.senders_counted, scored.scores.starved
         identity[lacking] = np.nan
     measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))

@@ -26,6 +26,12 @@ class TrialScores:
     senders_counted: NDArray[np.int64]
 
 
+def unfinished_columns(column: str) -> tuple[str, str, str]:
+    """Return the columns beside one of scores: how much is scored, how much of that is unfinished, the time lacked."""
+    stem = column.removesuffix("_bits")
+    return f"{stem}_of", f"{stem}_unfinished", f"{stem}_lacking_us"
+
+
 class Utility(Protocol):
     """Scores trials; a higher score is better. Equal utilities compare equal, and can be pickled."""
 

@@ -14,7 +14,7 @@ from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, OverFlows, statistic
-from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
@@ -234,7 +234,7 @@ def _require_finished(metric: str, rows: pd.DataFrame) -> None:
     """
     of = FABRIC_TRIALS.get(metric)
     of_flows = of is not None and (isinstance(of.compute, OverFlows) or of.needs == "rounds")
-    column = "unfinished_percent" if of_flows else Ratio.columns(metric)[1]
+    column = "unfinished_percent" if of_flows else unfinished_columns(metric)[1]
     if column in rows and (open_ := rows[column] > 0).any():
         raise InputError(
             f"{metric}: a bound in {open_.sum()} of {len(rows)} trials, where not all finished; raise drain_us"

@@ -29,6 +29,7 @@ from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.source import NetworkTrials
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Stop, Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.runs.seeds import derive
@@ -193,7 +194,7 @@ def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
 
     NaN where too much of what is scored is unfinished, unless the metric is of ports.
     """
-    there, (of, unfinished, _) = rows["status"] == "ok", Ratio.columns(SCORE.name)
+    there, (of, unfinished, _) = rows["status"] == "ok", unfinished_columns(SCORE.name)
     if of in rows and (metric.name == SCORE.name or metric.needs != "ports"):
         there &= 100 * rows[unfinished] <= UNFINISHED_PERCENT * rows[of]
     values = rows[metric.name].where(there).to_numpy(dtype=np.float64)

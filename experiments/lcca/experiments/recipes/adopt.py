@@ -21,10 +21,10 @@ from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.settling.unfinished import unfinished_of
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.policy_names import words_of
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.defaults import ADOPTED
 from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials

@@ -11,7 +11,8 @@ from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
-from lcca.evaluation.settling.unfinished import advice, unfinished_of
+from lcca.evaluation.settling.unfinished import advice
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials

@@ -18,6 +18,7 @@ from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.ecn.fabric import train_acc
 from lcca.experiments.ecn.training import require_installed as require_acc_installed
 from lcca.experiments.experiment import Costs, Experiment, Pair, Stop
@@ -132,7 +133,7 @@ def scored(
         for name in utilities:
             row |= each.scored(fabric_utility(name), name + BITS)
         rows.append(row)
-    table = pd.DataFrame(rows).drop(columns=["score_bits", *Ratio.columns("score_bits")])
+    table = pd.DataFrame(rows).drop(columns=["score_bits", *unfinished_columns("score_bits")])
     return table.assign(scenario=source.space.name, simulator="fabric", status="ok", error="")
 
 

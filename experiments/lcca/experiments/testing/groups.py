@@ -16,9 +16,10 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.unfinished import Unfinished, unfinished_of
+from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
 from lcca.evaluation.trials.policy_names import at_rules
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.experiment import Answer, Question, Trials

@@ -20,7 +20,7 @@ from lcca.evaluation.comparison.sets import (
     seeds_needed,
     trainers_remark,
 )
-from lcca.evaluation.settling.unfinished import UNFINISHED
+from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.experiments.testing.groups import Group, outlooks
 from lcca.signal_sets.headers.costs import switch_cost
 

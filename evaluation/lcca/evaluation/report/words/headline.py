@@ -23,7 +23,7 @@ from lcca.evaluation.report.words.statements import (
     sign_and_size,
     void,
 )
-from lcca.evaluation.settling.unfinished import UNFINISHED
+from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.ratio import Ratio

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lcca.evaluation.settling.unfinished import UNFINISHED
+from lcca.evaluation.settling.intervals import UNFINISHED
 
 MINUS = "−"
 NO_BREAK = "\u00a0"

@@ -8,7 +8,7 @@ from typing import Any
 from lcca.evaluation.report.words.headline import margin_percent
 from lcca.evaluation.report.words.statements import percent, void
 from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.settling.unfinished import UNFINISHED
+from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS, Knob
 from lcca.remy_plus.switches.markers import MARKERS
