@@ -24,7 +24,8 @@ def group(worth: dict[str, float]) -> Group:
     for name, signals in SIGNALS.items():
         for seed in SEEDS:
             of = SimpleNamespace(name=name, signals=signals)
-            learner = SimpleNamespace(signals=of, id=f"{name}.s{seed}", training_seed=seed)
+            plain = SimpleNamespace(header=None)
+            learner = SimpleNamespace(signals=of, id=f"{name}.s{seed}", training_seed=seed, candidate=plain)
             policies.append(SimpleNamespace(learner=learner, endings=("",), by_rules={}))
             score = 3 + worth.get(name, 0) + 0.001 * (7 * seed % 11) * len(signals)
             rows += [{"policy": learner.id, "network": 16 * seed + i, "score_bits": score} for i in range(16)]

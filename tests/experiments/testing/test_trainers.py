@@ -201,7 +201,7 @@ def group(trainer: str, tested: dict[str, float], validated: dict[str, float], s
         for name, signals in SIGNALS.items():
             of = SimpleNamespace(name=name, signals=signals)
             id = f"{name}.default.s{seed}-{trainer}"
-            learner = SimpleNamespace(signals=of, id=id, training_seed=seed, trainer=trainer)
+            learner = SimpleNamespace(signals=of, id=id, training_seed=seed, trainer=trainer, candidate=NO_HEADER)
             luck = (7 * seed % 11 - 5) * len(signals)
             each = SimpleNamespace(learner=learner, endings=("",), by_rules={})
             each.validation_score_bits = validated[name] + 0.001 * luck
@@ -216,6 +216,8 @@ def group(trainer: str, tested: dict[str, float], validated: dict[str, float], s
 def together(**parts: Group) -> Group:
     trained = pd.concat([part.trained for part in parts.values()], ignore_index=True)
     return best_of_trainers({name: replace(part, trained=trained) for name, part in parts.items()})
+
+NO_HEADER = SimpleNamespace(header=None)
 
 
 def test_the_test_has_no_say_in_the_choice() -> None:
