@@ -72,7 +72,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
                 "seed": words[1],
                 "mean": float(scores.mean()),
                 "worst tenth by score": worst_tenth(scores),
-                "worst tenth by distance from the fair share": worst_tenth(-below),
+                "worst tenth by distance from equal shares": worst_tenth(-below),
                 "hard networks": float(hard.loc[hard["policy"] == file, "score_bits"].mean()),
             }
         )

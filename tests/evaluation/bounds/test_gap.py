@@ -1,6 +1,7 @@
 """Where the bits go: the parts of the gap to the fair share add up in every trial, and are what theory says."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from lcca.evaluation.bounds.gap import MEASURED, gap_groups
 from lcca.evaluation.bounds.ideals import ideal_scores
+from lcca.evaluation.bounds.summary import WORDS
+from lcca.evaluation.report.words.gap import NOTE, gap_table
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS
 from lcca.evaluation.trials.running import run_trials
@@ -131,3 +134,11 @@ def test_one_group_is_not_repeated() -> None:
     groups = gap_groups(run([ALONE], DEFAULT, "aimd"))
     assert [each.words for each in groups] == ["all networks"]
     assert groups[0].to_json()["by"] is None and groups[0].bits["delay_gap_bits_se"] is None
+
+
+def test_the_ideal_is_not_called_as_a_header_is() -> None:
+    """`fair-share` is a header; what a policy could have at best is another thing."""
+    table = gap_table([], "")
+    words = [BELOW_FAIR.label, NOTE, *WORDS.values(), *table.head]
+    assert not [each for each in words if re.search("fair.share", each, re.IGNORECASE)]
+    assert "below what is possible" in (BELOW_FAIR.label, table.head[3].lower().partition(",")[0])

@@ -125,7 +125,7 @@ def add_bound(parser: argparse.ArgumentParser, alone: str = "") -> None:
     parser.add_argument(
         "--bound",
         action="store_true",
-        help=f"say what is possible on these networks, and where policies lose bits to the fair share{alone}",
+        help=f"say what is possible on these networks, and where policies lose bits to it{alone}",
     )
 
 

@@ -320,16 +320,16 @@ def print_ideals(found: Json, title: str) -> None:
         if found[name] is not None:
             rows.append((words, with_error(found[name], found[f"{name}_se"]), ""))
     if (bits := found.get("population_fair_bits")) is not None:
-        rows.append(("fair share, mean of the space in closed form", with_error(bits, None), ""))
+        rows.append(("equal shares, mean of the space in closed form", with_error(bits, None), ""))
     columns = 3 if policies else 2
     head = ("", "score, bits", "share of the gap closed")[:columns]
     whose = "; of signal sets from the baseline's mean" if sets else ""
-    gap = (f"gap: from {found['baseline']} to the fair share{whose}; header bytes free",) if policies else ()
-    print_table(Table(f"{title} (± one standard error)", head, [row[:columns] for row in rows]), *gap)
+    gap = f"gap: from {found.get('baseline')} to equal shares{whose}; header bytes free"
+    print_table(Table(f"{title} (± one standard error)", head, [row[:columns] for row in rows]), gap * bool(policies))
 
 
 def print_gap(trials: pd.DataFrame) -> None:
-    """Print where the bits between the policies of some trials and the fair share go, if the trials tell."""
+    """Print where the bits between the policies of some trials and what is possible go, if the trials tell."""
     if groups := gap_groups(trials):
         print_table(gap_table(groups, "where the bits go (± one standard error over networks)"), NOTE)
     if phases := gap_phases(trials):

@@ -20,7 +20,7 @@ from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
 
 WORDS = {
-    "fair_bits": "fair share at every instant, no queue",
+    "fair_bits": "equal shares at every instant, no queue",
     "causal_bits": "the least-served sender first, no queue",
     "clairvoyant_bits": "best allocation, all times known, no queue",
     "upper_bits": "upper bound: no policy is better",

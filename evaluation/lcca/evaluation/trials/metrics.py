@@ -127,7 +127,7 @@ def _gap(name: str, label: str, part: str) -> Metric:
     return Metric(name, label, lambda t: getattr(t.gap, part), "less", unit="bits", least=-math.inf)
 
 
-BELOW_FAIR: Metric = _gap("below_fair_bits", "below the fair share", "total")
+BELOW_FAIR: Metric = _gap("below_fair_bits", "below what is possible", "total")
 """The gap of a trial to the fair share."""
 
 GAP_PARTS: tuple[Metric, ...] = (

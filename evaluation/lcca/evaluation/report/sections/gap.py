@@ -34,8 +34,8 @@ def gap(tables: RunTables) -> Content | None:
         return None
     networks = max(each.networks for groups in found.values() for each in groups)
     caption = (
-        f"Mean score below the fair share, in bits, in parts (stacks; up to {networks:,} networks each) and by number "
-        f"of senders (lines, with one standard error over networks). {NOTE}"
+        f"Mean score below what is possible, in bits, in parts (stacks; up to {networks:,} networks each) and by "
+        f"number of senders (lines, with one standard error over networks). {NOTE}"
     )
     parts = tuple(
         gap_table(groups, f"{utility and f'Utility {utility}: '}± one standard error over networks")
@@ -95,7 +95,7 @@ def _draw_parts(ax: Axes, groups: Sequence[GapGroup]) -> None:
     ax.set_xticks(x, [each.policy for each in groups])
     if max(len(each.policy) for each in groups) * len(groups) > 20:
         ax.tick_params(axis="x", rotation=30)
-    ax.set_ylabel("below the fair share, bits")
+    ax.set_ylabel("below what is possible, bits")
     ax.grid(visible=False, axis="x")
     ax.legend()
 

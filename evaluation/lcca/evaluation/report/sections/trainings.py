@@ -131,11 +131,11 @@ def ideal(tables: RunTables) -> Content | None:
         return None
     caption = (
         "Scores in bits on the test networks, header bytes free. The ideals know who is on without asking; no policy's "
-        "expected score is above the upper bound. Share of the gap: of the way from the baseline to the fair share."
+        "expected score is above the upper bound. Share of the gap: of the way from the baseline to equal shares."
     )
     sets = tuple(_ideal_of_sets(each) for each in found if each.get("signal_sets"))
     if sets:
-        caption += " Signal sets: means over training seeds, each on networks of its own; the fair share is the same."
+        caption += " Signal sets: means over training seeds, each on networks of its own; what is possible is the same."
     selected = tuple(_ideals(tables, each) for each in found)
     return Content(caption, tables=(*sets, *selected), population=BOTH if sets else SELECTED)
 
@@ -177,7 +177,7 @@ def _ideal_of_sets(found: Json) -> Table:
         (row["name"], number(row["score_bits"]), number(row["below_fair_bits"]), _share(row))
         for row in found["signal_sets"]
     ]
-    head = ("Signals", "Score, bits", "Below the fair share", "Share of the gap closed")
+    head = ("Signals", "Score, bits", "Below what is possible", "Share of the gap closed")
     return Table(f"Signal sets over training seeds, utility {found['utility']}", head, rows)
 
 

@@ -174,7 +174,7 @@ def title(benefits: Json) -> str:
 
 
 def _gaps(tables: RunTables) -> dict[str, float]:
-    """Return the bits between the baseline's trainings and the fair share, by utility."""
+    """Return the bits between the baseline's trainings and equal shares, by utility."""
     fair = {row["utility"]: row["fair_bits"] for row in tables.summary.get("ideal", ())}
     base = tables.summary["net_benefit"]["baseline"]
     rows = [row for row in tables.summary.get("signal_sets", ()) if row["name"] == base and row["utility"] in fair]
@@ -207,7 +207,7 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     text = f"We recommend {row['header']}{under}, {size}, the fewest of what may be best; {left}."
     if gap is not None and gap > 0:
         closed = percent(100 * row["net_set"]["difference"] / gap, signed=False)
-        text += f" It closes {closed} of the gap between {base} and the fair share, its bytes charged."
+        text += f" It closes {closed} of the gap between {base} and what is possible, its bytes charged."
     return Statement(BADGES[row["decision"]], text)
 
 

@@ -12,8 +12,8 @@ from lcca.evaluation.trials.phases import PARTS
 from lcca.remy_plus.record import PHASES
 
 NOTE = (
-    "Below the fair share = lost to utilisation + unfairness + delay. The fair share: an equal part of the link at "
-    "every instant for everyone that is on, no queue. Utilisation: of what all senders received together. Unfairness: "
+    "Below what is possible = lost to utilisation + unfairness + delay. Possible: an equal part of the link at every "
+    "instant for everyone that is on, no queue. Utilisation: of what all senders received together. Unfairness: "
     "below 0 where senders that are on little get more than their share."
 )
 
@@ -30,7 +30,7 @@ def gap_table(groups: Sequence[GapGroup], caption: str, call: Callable[[str], st
         (each.words, call(each.policy), f"{each.networks:,}", *(_with_error(each, name) for name in NAMES))
         for each in sorted(groups, key=lambda each: (BY.index(each.by), each.low))
     ]
-    head = ("Networks", "Policy", "n", "Below the fair share, bits", "Utilisation", "Unfairness", "Delay")
+    head = ("Networks", "Policy", "n", "Below what is possible, bits", "Utilisation", "Unfairness", "Delay")
     return Table(caption, head, rows, left=2)
 
 
