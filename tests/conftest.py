@@ -126,7 +126,7 @@ def tiny(tmp_path: Path) -> Path:
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the drawing of the report, which takes longer than all the rest of a tiny campaign."""
-    monkeypatch.setattr("lcca.experiments.recipes.sweep.render", lambda folder: (folder / "report.html").touch())
+    monkeypatch.setattr("lcca.experiments.recipes.sweep.render", lambda folder, costs: (folder / "report.html").touch())
 
 
 @contextmanager

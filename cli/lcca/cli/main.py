@@ -11,12 +11,14 @@ import io
 import os
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
 from lcca.cli.commands import COMMANDS, GROUPS, WITH_TABLES, WITHOUT_JSON, load
 from lcca.cli.streams import results_alone, said_at_once
+from lcca.inputs.began import BEGAN
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
 
@@ -77,6 +79,7 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
+    BEGAN.set(0.0 if arguments is None else time.process_time())
     try:
         _write_any_text()
         words = sys.argv[1:] if arguments is None else arguments

@@ -12,7 +12,7 @@ from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.maps.survey import Surveyor, surveyor
-from lcca.experiments.recipes import sweep
+from lcca.experiments.recipes import kept
 from lcca.experiments.recipes.map import content
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
@@ -133,7 +133,7 @@ def test_a_policy_of_another_set_is_refused(run: Path) -> None:
 @pytest.mark.slow
 def test_a_campaigns_file_and_wider_ranges(run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command with a campaign's file and names of parameters is a map of its own name; a mix has shares."""
-    monkeypatch.setattr(sweep, "render", lambda folder: None)  # takes longer than all the rest
+    monkeypatch.setattr(kept, "render", lambda folder, costs: None)  # takes longer than all the rest
     (run / "mix.yaml").write_text(KINDS["map"].files["space.yaml"].replace("max: 4", "max: 2"))
     wide = ("--set", "within.senders={min: 1, max: 8, step: 1}", "--set", "mix=mix.yaml", "--set", "looks=1")
     command = ("map", "tiny.yaml", "--over", "senders", "--set", "points=64", "--set", "run=.", *wide)

@@ -15,7 +15,7 @@ from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Trials
 from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.maps.survey import Surveyor, surveyor
-from lcca.experiments.recipes import sweep
+from lcca.experiments.recipes import kept
 from lcca.experiments.recipes.map import content
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_config
@@ -154,7 +154,7 @@ def test_a_campaigns_file_and_ranges_by_dotted_keys(
     run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--set within.workload.load=…` is the range of `workload.load`; `--plan` costs it and writes nothing."""
-    monkeypatch.setattr(sweep, "render", lambda folder: None)  # takes longer than all the rest
+    monkeypatch.setattr(kept, "render", lambda folder, costs: None)  # takes longer than all the rest
     ranged = ("--set", "within.workload.load={min: 0.3, max: 0.7, step: 0.2}", "--set", "points=64", "--set", "run=.")
     ranged += ("--set", "networks.fabric=star.yaml", "--set", "networks.fabric.duration_us=10")
     command = ("map", "flows.yaml", "--over", "workload.load", *ranged, "--set", "looks=1")

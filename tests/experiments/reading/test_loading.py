@@ -38,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     text = TINY.replace("rounds: 2", "rounds: 1").replace("[1, 2]", "[1]").replace("pairs: 96", "pairs: 20")
     (folder / "all.yaml").write_text(text + MORE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lcca.experiments.recipes.sweep.render", lambda folder: (folder / "report.html").touch())
+        patch.setattr("lcca.experiments.recipes.sweep.render", lambda folder, costs: (folder / "report.html").touch())
         assert main(["sweep", str(folder / "all.yaml"), "--out", str(folder / "run")]) == 0
     yield folder / "run"
 

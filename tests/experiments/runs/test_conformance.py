@@ -55,7 +55,7 @@ class EngineForNs3(Engine):
 def quick() -> Iterator[None]:
     """Leave out the drawing of figures, which takes longer than all the rest, and ns-3."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "render", lambda folder: (folder / "report.html").touch())
+        patch.setattr(sweep, "render", lambda folder, costs: (folder / "report.html").touch())
         for drawn in ("_draw", "_draw_looks"):
             patch.setattr(estimation, drawn, lambda run, known: None)
         patch.setattr(durations, "save", lambda figure, folder, name: None)

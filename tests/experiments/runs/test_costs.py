@@ -4,8 +4,10 @@ import time
 
 import pytest
 
-from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.costs import OTHER, Costs
+from lcca.gym_envs.processes.pool import cpu_s_of_trials
 from lcca.gym_envs.processes.workers import run_all
+from lcca.inputs.began import BEGAN
 
 BUSY = "sum(i for i in range(10_000_000))"
 
@@ -23,3 +25,21 @@ def test_trials_in_other_processes_are_counted_in_the_phase_that_ran_them() -> N
         pass
     assert 2.5 * alone < costs.total("ns3-validation").cpu_s < 8 * alone
     assert costs.total("report").cpu_s < alone / 10
+
+
+def test_all_of_a_command_is_counted_once() -> None:
+    """What comes before its first run and between phases too, so that the sum is the process's."""
+    began = time.process_time()
+    BEGAN.set(began + cpu_s_of_trials())
+    eval(BUSY)
+    costs, later = Costs(None), Costs(None)
+    eval(BUSY)
+    with costs.phase("test"):
+        eval(BUSY)
+    eval(BUSY)
+    costs.note_rest()
+    spent = time.process_time() - began
+    assert costs.total("test").cpu_s + costs.total(OTHER).cpu_s == pytest.approx(spent, abs=0.02)
+    assert costs.total(OTHER).cpu_s > 2 * costs.total("test").cpu_s and BEGAN.get() is None
+    later.note_rest()
+    assert later.total(OTHER).cpu_s < spent - costs.total("test").cpu_s / 2

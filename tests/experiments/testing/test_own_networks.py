@@ -47,7 +47,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("own-networks")
     (folder / "all.yaml").write_text(CAMPAIGN)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep_run, "render", lambda folder: (folder / "report.html").touch())
+        patch.setattr(sweep_run, "render", lambda folder, costs: (folder / "report.html").touch())
         sweep_run.sweep(folder / "all.yaml", out=folder / "run", jobs=2)
     return folder / "run"
 

@@ -83,10 +83,11 @@ def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: P
     page = (finished / "report.html").read_text(encoding="utf-8")
     assert (finished / "study.sqlite3").is_file() and "Tuned, to paste" in page and "at 100 Gb/s" in page
     assert "hroughput-" not in page and "typical slowdown, default above tuned" in page
-    searched, tested = json.loads((finished / "costs.json").read_text())["phases"]
+    searched, tested, other = json.loads((finished / "costs.json").read_text())["phases"]
     networks = pd.read_parquet(finished / "candidates.parquet").query("same_as == -2").networks.sum()
     assert searched["trials"] == networks == json.loads((finished / "summary.json").read_text())["network_trials"]
-    assert f'<p class="soft">{searched["trials"] + tested["trials"]:,} trials, ' in page
+    cpu_s = sum(each["cpu_s"] for each in (searched, tested, other))
+    assert other["cpu_s"] > 0 and f"{searched['trials'] + tested['trials']:,} trials, {cpu_s:,.0f} CPU s" in page
 
 
 def test_settings_are_for_every_rate_with_three_digits_and_units() -> None:

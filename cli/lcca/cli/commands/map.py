@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json, print_visible
 from lcca.cli.options.trials import print_costs
-from lcca.evaluation.trials.layout import REPORT
 from lcca.inputs.errors import require
 
 if TYPE_CHECKING:
@@ -37,9 +36,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     from lcca.cli.printing.maps import print_map
+    from lcca.experiments.recipes.kept import reported
     from lcca.experiments.recipes.map import costs
     from lcca.experiments.recipes.map import map as mapped
-    from lcca.experiments.recipes.sweep import render
     from lcca.experiments.runs.folder import default_folder
 
     config = _config(options)
@@ -52,10 +51,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
         return 0
-    if not (folder / REPORT).exists():
-        render(folder)
+    report = reported(config, folder)
     print_map(summary)
-    print_visible(f"\nreport: {folder / REPORT}")
+    print_visible(f"\nreport: {report}")
     return 0
 
 

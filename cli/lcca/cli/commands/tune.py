@@ -7,7 +7,7 @@ import argparse
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json, print_visible
 from lcca.cli.options.trials import print_costs
-from lcca.evaluation.trials.layout import OPTUNA, POLICY, REPORT
+from lcca.evaluation.trials.layout import OPTUNA, POLICY
 from lcca.inputs.errors import require
 
 EXAMPLES = """\
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     from lcca.cli.printing.campaigns import print_tuning
-    from lcca.experiments.recipes.sweep import render
+    from lcca.experiments.recipes.kept import reported
     from lcca.experiments.recipes.tune import costs, tune
     from lcca.experiments.tuning.config import TuningConfig
     from lcca.experiments.tuning.search import join
@@ -51,10 +51,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
         return 0
-    if not (folder / REPORT).exists():
-        render(folder)
+    report = reported(config, folder)
     print_tuning(summary)
-    print_visible(f"\npolicy: {folder / POLICY}\nreport: {folder / REPORT}")
+    print_visible(f"\npolicy: {folder / POLICY}\nreport: {report}")
     url = options.storage or f"sqlite:///{folder / OPTUNA}"
     print_visible(f"candidates one by one: optuna-dashboard {url}")
     return 0

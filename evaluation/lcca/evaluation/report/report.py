@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,12 @@ SCREEN = Page(width=4.8)
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(run_folder: Path | str) -> Path:
+def render(run_folder: Path | str, drawn: Callable[[], None] = lambda: None) -> Path:
     """Write `report.html` and `figures/*.{svg,png}` into a run folder; return the report's path.
+
+    Args:
+        run_folder: with a finished run.
+        drawn: is called before the page is written, which then has what the figures cost.
 
     Raises:
         InputError: if the folder holds no finished run.
@@ -70,8 +74,9 @@ def render(run_folder: Path | str) -> Path:
     figures = tables.folder / layout.FIGURES
     figures.mkdir(exist_ok=True)
     with drawn_for(SCREEN):
-        sections = make_sections(tables, figures)
-        context = _context(tables, sections, which_header(tables, figures))
+        sections, which = make_sections(tables, figures), which_header(tables, figures)
+        drawn()
+        context = _context(tables, sections, which)
     return _written(tables.folder, "report.html.j2", context)
 
 

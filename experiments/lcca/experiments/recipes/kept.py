@@ -12,7 +12,8 @@ from lcca.evaluation.trials.records import renamed
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.experiments.summaries import Json
@@ -67,5 +68,20 @@ def kept(
         else:
             summary = finite_values(work(run))
             run.folder.write_json(layout.SUMMARY, summary)
+            run.costs.note_rest()
             run.folder.set_state(COMPLETE)
         return Result(summary, run.trials.all(), folder=folder)
+
+
+def reported(config: C, folder: Path) -> Path:
+    """Draw the report of a finished run unless it is there; return its path."""
+    if not (folder / layout.REPORT).exists():
+        render(folder, Costs(RunFolder(folder, config)))
+    return folder / layout.REPORT
+
+
+def render(folder: Path, costs: Costs) -> None:
+    """Draw a report. What draws takes as long to load as all the rest, and a run needs it at its end alone."""
+    from lcca.evaluation.report.report import render as draw
+
+    draw(folder, costs.note_rest)

@@ -22,6 +22,7 @@ from lcca.experiments.defaults import TRAINING_CACHE
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import learners
 from lcca.experiments.learning.training import CampaignRun, engine_of, look_at_curves
+from lcca.experiments.recipes.kept import render
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
@@ -170,13 +171,6 @@ def _sweep(
             return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
 
 
-def render(folder: Path) -> None:
-    """Draw the report. What draws takes as long to load as all the rest, and a run needs it at its end alone."""
-    from lcca.evaluation.report.report import render as draw
-
-    draw(folder)
-
-
 def _run(run: CampaignRun, cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     counts = dict.fromkeys(f"{len(learners(config, seeds))}" for seeds in (config.seed_steps[0], config.seeds))
@@ -198,6 +192,6 @@ def _run(run: CampaignRun, cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder.write_json(layout.VERDICTS, verdicts(comparisons))
     folder.remove(layout.SO_FAR)
     reporter.say("drawing the report")
-    render(folder.path)
+    render(folder.path, run.costs)
     folder.set_state(COMPLETE)
     return content

@@ -13,6 +13,10 @@ from lcca.evaluation.trials.loaded_run import read_costs
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.runs.folder import RunFolder
 from lcca.gym_envs.processes.pool import cpu_s_of_trials
+from lcca.inputs.began import BEGAN
+
+OTHER = "start, verdicts, report"
+"""What is no phase of trials."""
 
 
 @dataclass
@@ -37,18 +41,31 @@ class Costs:
         self._folder = folder
         before = (read_costs(folder.path) if folder else None) or {"phases": []}
         self._phases = {cost["name"]: Cost(**cost) for cost in before["phases"]}
+        began = BEGAN.get()
+        self._last = _cpu_s() if began is None else began, time.monotonic()
+        BEGAN.set(None)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Cost]:
         """Measure a stretch of a phase; the caller adds its trials and packets to what is yielded."""
-        cost = self.total(name)
-        cpu, wall = _cpu_s(), time.monotonic()
+        self._since(OTHER)
         try:
-            yield cost
+            yield self.total(name)
         finally:
-            cost.cpu_s = round(cost.cpu_s + _cpu_s() - cpu, 3)
-            cost.wall_s = round(cost.wall_s + time.monotonic() - wall, 3)
+            self._since(name)
             self._note()
+
+    def note_rest(self) -> None:
+        """Note what this process has spent outside of phases: its start, choices, verdicts, the report."""
+        self._since(OTHER)
+        self._note()
+
+    def _since(self, name: str) -> None:
+        """Count the time since the last call to a phase."""
+        (cpu, wall), self._last = self._last, (_cpu_s(), time.monotonic())
+        cost = self.total(name)
+        cost.cpu_s = round(cost.cpu_s + self._last[0] - cpu, 3)
+        cost.wall_s = round(cost.wall_s + self._last[1] - wall, 3)
 
     def add(self, name: str, more: Cost) -> None:
         """Add what another process spent on a phase."""
@@ -65,7 +82,8 @@ class Costs:
 
     def _note(self) -> None:
         if self._folder is not None:
-            content = {"phases": [asdict(c) for c in self._phases.values()]}
+            phases = sorted(self._phases.values(), key=lambda each: each.name == OTHER)
+            content = {"phases": [asdict(each) for each in phases]}
             write_state(self._folder.path / layout.COSTS, content)
 
 
