@@ -4,6 +4,7 @@ import argparse
 import importlib.util
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -264,3 +265,19 @@ def test_pages_stay_short() -> None:
     assert {page: (counts[page], most) for page, most in WORDS.items() if counts[page] > most} == {}
     reader = [page for page in counts if page.startswith("docs/") and not page.startswith("docs/reproductions/")]
     assert sum(counts[page] for page in reader) <= READERS
+
+
+def test_no_heading_has_nothing_beneath_for_those_who_read_the_repository() -> None:
+    """What the site fills in is a comment there: so a sentence says where it is."""
+    marked = {}
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "code", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        parts = re.split(r"^(#+) (.+)$", re.sub("<!-- .*? -->", "", text), flags=re.MULTILINE)
+        levels, titles, bodies = parts[1::3], parts[2::3], parts[3::3]
+        deeper = [len(b) > len(a) for a, b in pairwise([*levels, ""])]
+        empty = [head for head, body, more in zip(titles, bodies, deeper, strict=True) if not body.strip() and not more]
+        after = (
+            re.findall(r"^<!-- .* -->\n\n?(?:#.*|\Z)", text, re.MULTILINE) if page.parent.name == "reference" else []
+        )
+        marked |= {name(page): [*empty, *after]} if empty or after else {}
+    assert marked == {}
