@@ -16,9 +16,10 @@ from lcca.evaluation.report.sections.vendor import Part, header_question, vendor
 from lcca.evaluation.report.words.commands import OPEN, Command
 from lcca.evaluation.report.words.headline import TYPICAL, Answer, Statement, best_of
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
+from lcca.evaluation.report.words.statements import void as reason
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, recommended, settings
-from lcca.evaluation.settling.intervals import positive_interval, t_interval
+from lcca.evaluation.settling.intervals import UNFINISHED, positive_interval, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.tables import RunTables, group_of
@@ -206,7 +207,9 @@ def _took(tables: RunTables) -> str:
 
 
 def _left(tables: RunTables, typed: Sequence[Command]) -> str:
-    """Return what settles the rest by the forecasts."""
+    """Return what settles the rest by the forecasts; where too much was unfinished, longer trials alone do."""
+    if void := [each for each in tables.comparisons if reason(each) == UNFINISHED]:
+        return f"{len(void)} of {len(tables.comparisons)} comparisons need longer trials: {void[0]['note']}."
     if found := [each for each in typed if each.purpose.startswith(OPEN)]:
         return f"{found[0].purpose.partition(';')[0]}: `{found[0].lines[-1]}`"
     opened = [each for each in tables.comparisons if each["verdict"] == "not settled"]
