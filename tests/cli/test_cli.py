@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
+from lcca.api import load_run
 from lcca.cli import main as cli
 from lcca.cli.commands import COMMANDS, load
+from lcca.evaluation.scenarios.networks import ListedNetworks
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import read_manifest
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.stored import write_state
+from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.experiments.places import space_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -503,10 +509,13 @@ def test_the_number_of_threads_and_the_other_networks_change_nothing(
     assert lcca(*command, "--jobs", 1).out == expected
 
 
-def test_evaluate_is_the_mean_over_its_seeds(lcca: RunCommand, networks: Path) -> None:
+def test_evaluate_is_the_mean_over_its_seeds(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:
     command = ("evaluate", "fixed-window:20", "--on", networks, "--set", "duration=2000", "--json")
-    each = [lcca(*command, "--seeds", 1, "--seed", seed).json()["policies"][0]["score_bits"] for seed in (5, 6, 7)]
-    row = lcca(*command, "--seeds", 3, "--seed", 5).json()["policies"][0]
+    row = lcca(*command, "--seeds", 3, "--seed", 5, "--out", tmp_path / "run").json()["policies"][0]
+    seeds, place = load_run(tmp_path / "run").trials["seed"].unique(), space_of(networks, ["duration=2000"])
+    assert isinstance(place, ListedNetworks)
+    own = [place.trials(1, DEFAULT, Execution(), [int(seed)]) for seed in seeds]
+    each = [one.rows({"it": FixedWindow(20)}, Block(0, 0, 1))["score_bits"][0] for one in own]
     assert row["score_bits"] == pytest.approx(sum(each) / 3)
     variance = sum((x - sum(each) / 3) ** 2 for x in each) / 2
     assert row["score_bits_se"] == pytest.approx(math.sqrt(variance / 3))

@@ -124,6 +124,39 @@ def test_seeds_give_the_same_bits(case: str, made: Any) -> None:
     assert all(env.observation_space.contains(step[0]) for step in first)
 
 
+@pytest.mark.parametrize("case", FIRST)
+def test_other_seeds_share_no_trial(case: str, made: Any) -> None:
+    env, drawn = made(case), []
+    for seed in (1, 2, 3, 201):
+        for number in range(5 if case in SEPARATE else 200):
+            _, info = env.reset(seed=None if number else seed)
+            drawn.append(tuple(info.get(name) for name in ("network", "trace", "trial_seed", "seed")))
+            env.step(env.action_space.sample())  # or a simulation that has just begun goes on
+    assert len(set(drawn)) == len(drawn) and drawn[0].count(None) < 4
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("lcca/Bottleneck-v0", {"duration": 300.0}),
+        ("lcca/FabricFlow-v0", {"scenario": SmallFabric(30, 30.0)}),
+    ],
+)
+def test_other_seeds_of_vector_environments_share_no_trial(name: str, options: dict[str, Any]) -> None:
+    env: Any = gymnasium.make_vec(name, num_envs=4, **options)
+    env.action_space.seed(1)
+    found: list[set[int]] = []
+    for seed in (1, 2, 5, 2**32 + 1):  # the last has the words 1 and 1, of 32 bits, as the second trial of seed 1
+        env.reset(seed=seed)
+        found.append(set())
+        while len(found[-1]) < 40:
+            slots = env.unwrapped.slots
+            found[-1] |= set(np.atleast_1d(getattr(slots, "core", slots).trial_seed).tolist())
+            env.step(env.action_space.sample())
+    assert len(set.union(*found)) == sum(map(len, found))
+    env.close()
+
+
 def bad_actions(space: Any) -> list[Any]:
     size = int(np.prod(space.shape))
     bad = ["left", {"action": 1}, None, np.zeros(size + 1), [[1], [1, 2]], np.full(space.shape, np.nan)]

@@ -20,6 +20,7 @@ from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import DrawnNetworks, ListedNetwork, ListedNetworks, NetworkSpace
+from lcca.evaluation.scenarios.seeds import seed_of
 from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.executors import executor
@@ -136,7 +137,7 @@ def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Me
     Args:
         names: of the contenders: hand-designed ones, files of policies, classes in Python; transports on a fabric.
         on: the place.
-        word: what the trials are for, which their seeds follow from; None for trials with seeds from `seed` on.
+        word: what the trials are for, which their seeds follow from; None for those of `seed` itself (`seed_of`).
         options: how they are run.
 
     Raises:
@@ -211,7 +212,7 @@ def _on_networks(
     scored, count = space.utility(options.get("utility") or space.usual_utility), options.get("seeds") or 1
     seed = first = options.get("seed", 1)
     if word is None:
-        seeds = list(range(first, first + count))
+        seeds = [seed_of(first, k) for k in range(count)]
     else:
         seed = derive(first, word)
         seeds = [derive(seed, "run", k) for k in range(count)] if word == "rank" else [seed]

@@ -1,13 +1,16 @@
 """Sources of trials, asked alike: what a trial is follows from its number, whatever is run beside it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from lcca.evaluation.bench.benchmark import benchmark
+from lcca.evaluation.bench.benchmark import Benchmark, benchmark
+from lcca.evaluation.bench.scenario import draw
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
+from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution, Place
 from lcca.evaluation.trials.ratio import Slowdown
@@ -80,10 +83,12 @@ def test_blocks_are_whole(found: tuple[TrialSource[Policy], dict[str, Policy]]) 
 
 PLACES: list[Place] = [
     NetworkSpace.model_validate(SPACE),
+    NetworkSpaces.model_validate({"spaces": [SPACE, {"networks": SPACE, "topology": "line", "name": "line"}]}),
     ListedNetworks.model_validate(
         {"networks": [{key: SPACE[key] for key in SPACE.keys() - {"duration"}} | {"rtt": 9, "senders": 2}] * 2}
     ),
     FabricSpace.model_validate({"fabric": SCENARIO}),
+    FabricSpace.model_validate({"fabric": [SCENARIO, SCENARIO | {"name": "longer", "duration_us": 40}]}),
     benchmark("cc-bench-1"),
 ]
 
@@ -97,3 +102,28 @@ def test_places_give_trials_of_their_own(place: Place) -> None:
     assert len(source.weights(2)) == 2 and (place.length is None or place.length >= 2)
     with pytest.raises(InputError):
         place.utility("beauty")
+
+
+def streams(place: Place, seed: int) -> list[tuple[object, int]]:
+    """Return what the first 200 trials draw from: the network, scenario or link, and the seed of the trial."""
+    if isinstance(place, Benchmark | FabricSpace):
+        drawn = place.draw(seed, 200) if isinstance(place, FabricSpace) else draw(place, seed, 200, 0)
+        return [(each.scenario.name, each.seed) for each in drawn]
+    source = place.trials(seed, place.utility(place.usual_utility), Execution())
+    rows = source.rows({"aimd": baseline("aimd")}, Block(0, 0, min(200, place.length or 200)))
+    return list(zip(rows["network"], rows["seed"].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: type(place).__name__)
+def test_no_trial_comes_again_by_another_number_or_seed(place: Place) -> None:
+    drawn = [each for seed in (1, 2, 3, 201, 2**32 + 1, 2**47) for each in streams(place, seed)]
+    assert len(set(drawn)) == len(drawn) >= 6 * min(200, place.length or 200)
+
+
+def test_the_seed_in_a_row_gives_this_trial_again() -> None:
+    source, policies = on_fabric()
+    rows = source.rows(policies, Block(0, 0, 5))
+    for _, row in rows[rows["policy"] == "window"].iterrows():
+        again = replace(source, seed=row["seed"]).rows(policies, Block(0, 0, 1))
+        assert again["score_bits"][0] == row["score_bits"] and again["seed"][0] == row["seed"]
+    assert rows["score_bits"].nunique() > 5

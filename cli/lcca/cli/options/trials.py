@@ -67,7 +67,9 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
     parser.add_argument(
         "--utility", help="what trials are scored by, one of `lcca show utilities` (default: the place's)"
     )
-    parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
+    parser.add_argument(
+        "--seed", type=natural, default=1, help="of all that is random; others give other trials (default: 1)"
+    )
     names = (f"{FLUID}, an approximation of a fabric", *more_simulators)
     parser.add_argument(
         "--simulator",

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.space import SEEDS, FabricTrials
+from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.fabric.trials import LARGEST, FabricTrial
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import of_network_trials
@@ -140,7 +140,7 @@ def _rows_of_trial(
     for name, own in parts.items():
         met, sent = (float(each[own.started].sum() / each[trial.started].sum()) for each in (delivered, size))
         row = own.row(place.utility) if beside else {"policy": trial.policy, "seed": trial.seed, "score_bits": np.nan}
-        row |= {"network": (trial.seed - place.seed) % SEEDS, "share": share, "population": name}
+        row |= {"network": place.number(trial), "share": share, "population": name}
         telling = own.times.telling
         row |= {"taken": met / sent if sent else np.nan, "jain": jain(1 / telling.slowdown, telling.trial, 1)[0]}
         rows.append(row | {"status": "ok", "error": ""})

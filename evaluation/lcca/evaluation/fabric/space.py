@@ -1,4 +1,4 @@
-"""Fabric scenarios as a place, and the numbered trials there: trial k has the flows of the k-th seed."""
+"""Fabric scenarios as a place, and the numbered trials there: trial k has the flows of the k-th of a seed's own."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from lcca.evaluation.fabric.trials import (
     run_fabric_trials,
 )
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.seeds import number_of, seed_of
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import SLOWDOWNS
 from lcca.evaluation.trials.metrics import of_flows
@@ -45,9 +46,6 @@ from lcca.remy_plus.policies.policy import Policy
 
 FEWEST = 4
 """In a block. Trials are independent; means of some are less skewed, which is what intervals ask of a unit."""
-
-SEEDS = 2**63
-"""There are so many: those that a table of trials holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +136,12 @@ class FabricSpace(Model):
         """Return trials first_id … first_id + count − 1: trial k is of scenario k modulo their number.
 
         Args:
-            seed: of trial 0; that of trial k is larger by k, modulo 2^63.
+            seed: which trials (`seed_of`).
             count: how many.
             first_id: number of the first.
         """
         met, numbers = self.scenarios, range(first_id, first_id + count)
-        return [NumberedTrial(k, met[k % len(met)], (seed + k) % SEEDS) for k in numbers]
+        return [NumberedTrial(k, met[k % len(met)], seed_of(seed, k)) for k in numbers]
 
     def changed(self, numbers: Mapping[str, float]) -> FabricSpace:
         """Return its first scenario alone with other numbers, by dotted keys such as `workload.load`.
@@ -223,7 +221,7 @@ class FabricTrials(OnPlace):
 
     Attributes:
         space: where.
-        seed: of trial 0; that of trial k is larger by k.
+        seed: which trials (`seed_of`).
         utility: scores a trial.
         pool: runs trials; results do not depend on it.
         simulator: `FABRIC` or `FLUID`, which tells of flows only.
@@ -282,7 +280,11 @@ class FabricTrials(OnPlace):
             seeds = [each.seed for each in group]
             watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
             found += run_fabric_trials(scenario, engines, seeds, self.pool, watched, observed, self.simulator)
-        return sorted(found, key=lambda each: (each.seed - self.seed) % SEEDS)
+        return sorted(found, key=self.number)
+
+    def number(self, trial: FabricTrial) -> int:
+        """Return the number of one of its trials."""
+        return number_of(trial.seed, self.seed)
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
@@ -291,7 +293,7 @@ class FabricTrials(OnPlace):
         table = pd.DataFrame([each.row(self.utility) for each in found])
         if self.keep_flows:
             table[SLOWDOWNS] = [packed(each) for each in found]
-        numbers, met = [(each.seed - self.seed) % SEEDS for each in found], self.space.scenarios
+        numbers, met = [self.number(each) for each in found], self.space.scenarios
         table.insert(1, "network", numbers)
         scenario = [met[number % len(met)].name for number in numbers]
         return table.assign(
@@ -312,7 +314,7 @@ class FabricTrials(OnPlace):
         return pd.DataFrame(
             {
                 "policy": trial.policy,
-                "network": (trial.seed - self.seed) % SEEDS,
+                "network": self.number(trial),
                 "seed": trial.seed,
                 "flow": started,
                 "size_bytes": trial.flows.size_bytes[started],

@@ -231,9 +231,9 @@ def run_fluid_trial(
 
 
 def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
-    """Return a row per trial: score, metrics and the record, so that nothing has to be run again."""
+    """Return a row per trial: score, metrics and the record, so that nothing has to be run again; no number."""
     rows = pd.DataFrame([each.row(utility) | {RECORD: _packed(each.record)} for each in trials])
-    return rows.assign(network=rows["seed"], status="ok", error="", utility=utility.name)
+    return rows.assign(status="ok", error="", utility=utility.name)
 
 
 def trials_of(rows: pd.DataFrame, scenario: FabricScenario) -> list[FabricTrial]:

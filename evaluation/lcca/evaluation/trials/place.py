@@ -106,7 +106,7 @@ class Place(InBlocks, Protocol):
         """Return numbered trials.
 
         Args:
-            seed: that all which is random in them follows from.
+            seed: that all which is random in them follows from; with another seed none of them comes again.
             utility: scores them.
             execution: how they are run.
             seeds: of the trials on each network; the seed alone if empty. Elsewhere each number has one trial.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,20 +14,19 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates, fabric_points, rate_points
 from lcca.evaluation.fabric.figures.series import draw_series, series
-from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
-from lcca.evaluation.fabric.trials import FabricTrial, positions, trials_of
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import FabricTrial, positions, run_fabric_trials, trials_of
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.plots import Plot
 from lcca.evaluation.trials import loaded_run
-from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import LoadedRun
-from lcca.experiments.places import meet
 from lcca.experiments.runs.kinds import EVALUATE
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.settings import FLUID
+from lcca.signal_sets.load import resolve
 
 Drawn: TypeAlias = tuple[Figure, pd.DataFrame]
 """A figure, and what it shows."""
@@ -118,16 +117,13 @@ class FabricRun:
 
     def _again(self, watched: list[int], observed: dict[str, Observation], every: float = 0) -> list[FabricTrial]:
         """Run the first trial of every contender again, and look closer."""
-        names, options = [each["name"] for each in self.config["policies"]], self.config["options"]
-        met = meet(names, self.space, None, {"seed": self.config["seed"], "utility": options["utility"]})
-        place = met.place
-        assert isinstance(place, FabricTrials)
+        scenario, seed = self.space.scenarios[0], self.trials[0].seed
+        names = [each["name"] for each in self.config["policies"]]
+        engines = {name: engine_of(resolve(name, "fabric").policy, scenario.settings()) for name in names}
         if every:
-            settings = self.space.scenarios[0].settings()
-            engines = {name: engine_of(policy, settings) for name, policy in met.contenders.items()}
             observed |= {name: Observation(each.tuner, every) for name, each in engines.items() if not each.ideal}
-        again = replace(place, watched=watched, observed=observed).trials(met.contenders, Block(0, 0, 1))
-        kept = {each.policy: each.record["flow_fct_ns"] for each in self.trials if each.seed == self.trials[0].seed}
+        again = run_fabric_trials(scenario, engines, [seed], watched=watched, observed=observed)
+        kept = {each.policy: each.record["flow_fct_ns"] for each in self.trials if each.seed == seed}
         for each in again:
             if not np.array_equal(each.record["flow_fct_ns"], kept[each.policy], equal_nan=True):
                 raise InputError(

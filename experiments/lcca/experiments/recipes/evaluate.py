@@ -152,7 +152,8 @@ def _on_fabric(
     meeting: Meeting, place: FabricTrials, title: str, trials: int
 ) -> tuple[Experiment, Any, dict[str, Any]]:
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
-        return rows_of(place.trials(contenders, block), place.utility)
+        found = place.trials(contenders, block)
+        return rows_of(found, place.utility).assign(network=[place.number(each) for each in found])
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
         scenario, kept = place.space.scenarios[0], fabric_trials(found.rows, place)

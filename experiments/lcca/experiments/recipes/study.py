@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.fabric.space import SEEDS, FabricSpace, FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.executors import executor as workers_of
@@ -129,7 +129,7 @@ def scored(
     """Return a row per policy and trial with its metrics, and its score by every utility in ``<utility>_bits``."""
     rows = []
     for each in source.trials(policies, block):
-        row: dict[str, Any] = each.row(source.utility) | {"network": (each.seed - source.seed) % SEEDS}
+        row: dict[str, Any] = each.row(source.utility) | {"network": source.number(each)}
         for name in utilities:
             row |= each.scored(fabric_utility(name), name + BITS)
         rows.append(row)

@@ -53,7 +53,7 @@ class AgentSlotsVecEnv(VecEnv):
         return self.slots.acting.astype(bool)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin every environment anew, with the seed of the latest `seed`, or else the one after the last."""
+        """Begin every environment anew, with the seed of the latest `seed`, or else with the same again."""
         seed = self._seeds[0]
         self.slots.reset(self.slots.seed if seed is None else seed)
         self._reset_seeds()

@@ -98,7 +98,8 @@ class FabricSlots:
 
     def _begin(self) -> Rows | FabricRecord:
         self.close()
-        self.trial_seed = int(np.random.default_rng([self.seed, self._trial]).integers(SEEDS))
+        words = [self.seed % 2**32, self._trial, self.seed >> 32]  # no two seeds and trials have the same
+        self.trial_seed = int(np.random.default_rng(words).integers(SEEDS))
         self._trial += 1
         turns = self.trials.begin(self.trial_seed, self.num_slots)
         self._end = weakref.finalize(self, turns.close)

@@ -204,7 +204,7 @@ class TrainingTrials(ABC):
     """Where the trials of a training come from.
 
     Attributes:
-        task: of the training; its seed is that of trial 0.
+        task: of the training; by its seed trials are drawn.
         engine: runs the trials; on a fabric nothing but its threads counts.
     """
 
@@ -333,7 +333,7 @@ class NetworkSample(Sample):
 
 @dataclass(frozen=True)
 class FabricTraining(TrainingTrials):
-    """Trial k has the flows of the task's seed + k on one of the space's scenarios."""
+    """Trial k is trial k of the space by the task's seed."""
 
     space: FabricSpace
     utility: Ratio
