@@ -59,6 +59,7 @@ def test_a_trace_is_sorted(tmp_path: Path) -> None:
         ("0,0,3,1,0,4-1-5,\n", r"t\.csv:2: path: 1 is a host; a path names switches \(4 to 7\)"),
         ("0,0,3,1,0,4-6-5,4-6-5\n", r"t\.csv:2: ack_path: there is no link between 3 and 4"),
         ("0,0,3,1,0,4/6/5,\n", r"t\.csv:2: path: must be switches such as 16-20-17, found '4/6/5'"),
+        ("0,0,3,1,0,٤-6-5,\n", r"t\.csv:2: path: must be switches such as 16-20-17, found '٤-6-5'"),
         ("0,0,3,1,0,4-6-99,\n", r"t\.csv:2: path: there is no link between 6 and 99"),
     ],
 )

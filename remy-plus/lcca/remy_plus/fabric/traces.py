@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lcca.inputs.errors import ConfigError, Place, Problem, shown
+from lcca.inputs.numbers import integer
 from lcca.inputs.tables import RowProblem, number, read_table, whole
 from lcca.remy_plus.fabric.flows import LARGEST_FLOW, FabricFlows, Path, few_classes, fit_problems
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -55,7 +56,7 @@ def read_flows(path: str | os.PathLike[str], topology: FabricTopology, classes: 
 
 def _path(text: str) -> Path:
     try:
-        return tuple(int(part) for part in text.split("-")) if text else ()
+        return tuple(integer(part) for part in text.split("-")) if text else ()
     except ValueError:
         raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
 
