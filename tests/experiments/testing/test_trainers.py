@@ -217,6 +217,7 @@ def together(**parts: Group) -> Group:
     trained = pd.concat([part.trained for part in parts.values()], ignore_index=True)
     return best_of_trainers({name: replace(part, trained=trained) for name, part in parts.items()})
 
+
 NO_HEADER = SimpleNamespace(header=None)
 
 

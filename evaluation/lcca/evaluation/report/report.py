@@ -160,14 +160,12 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
     typed = commands(tables.summary | {"comparisons": comparisons}, tables.manifest)
     phases = tables.costs.get("phases", []) if tables.costs else []
     return {
-        "ranked": ranked,
         "title": which["title"] if which else capital(title),
         "has_trainings": tables.has_trainings,
         "comparisons": comparisons,
         "which": which,
         "first": summary(tables, which, found, sections, typed),
         "summary": tables.summary,
-        "answer": found,
         "score_explained": score_explained(utilities)
         if (utilities := utilities_of(tables.config, tables.utilities))
         else "",

@@ -13,8 +13,6 @@ from lcca.evaluation.report.words.maps import worth_in_words
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
     NOT_SETTLED,
-    SIGNS,
-    SIZES,
     capital,
     counted_units,
     counts,
@@ -59,13 +57,11 @@ class Answer:
         title: in one line.
         sets: a statement per comparison of signal sets, over training seeds.
         policies: a statement per comparison of trained policies.
-        policies_summed_up: the same in a few words.
     """
 
     title: str
     sets: tuple[Statement, ...]
     policies: tuple[Statement, ...]
-    policies_summed_up: str
 
 
 def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None) -> Answer:
@@ -82,7 +78,6 @@ def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = 
         title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies]),
         sets=tuple(Statement(each["verdict"], _sentence(each, several)) for each in sets),
         policies=tuple(Statement(each["verdict"], _sentence(each, several)) for each in policies),
-        policies_summed_up=summed_up(policies),
     )
 
 
@@ -181,27 +176,6 @@ def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -
     value = own[0]["throughput_equivalent_percent"]["difference"] if len(own) == 1 else None
     by = f", {percent(value)}" if value is not None and verdict != "equivalent" and most > 1 else ""
     return f"{listed(list(names))} {verdict}{against}{by}"
-
-
-def summed_up(comparisons: Sequence[Json]) -> str:
-    """Return such as "link positive, smaller than 3 %; queue not settled", or counts where there are many."""
-    margins = {percent(margin_percent(each), signed=False) for each in comparisons}
-    margin = margins.pop() if len(margins) == 1 else "the margin"
-    found: dict[str, list[Json]] = {
-        sign_and_size({"direction": sign, "size": size}, margin): [] for sign in SIGNS for size in SIZES
-    }
-    for each in comparisons:
-        found.setdefault(sign_and_size(each, margin), []).append(each)
-    open_ = found.pop(NOT_SETTLED)
-    parts = [_part(words, own, len(comparisons)) for words, own in [*found.items(), (NOT_SETTLED, open_)] if own]
-    return "; ".join(parts).replace("-", NO_BREAK_HYPHEN)
-
-
-def _part(words: str, found: Sequence[Json], total: int) -> str:
-    names = list(dict.fromkeys(each["B"] for each in found))
-    if total > 4 or len(names) < len(found):
-        return f"{len(found)} of {total} {words}"
-    return f"{listed(names)} {words}"
 
 
 def _sentence(comparison: Json, name_utility: bool) -> str:
