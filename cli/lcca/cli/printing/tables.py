@@ -217,7 +217,7 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
             print_visible(named + each.note)
         if parts := each.cpu_parts:
             times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
-            print_visible(f"{named}CPU time: {', '.join(times)}")
+            print_visible(f"{named}CPU time: {', '.join(times)}; start, verdicts and report: about 10 CPU s more")
         if each.ends[1].ns3:
             trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
             print_visible(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
