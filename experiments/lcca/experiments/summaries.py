@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.estimation.tails import in_order
 from lcca.evaluation.trials.loaded_run import FORMAT
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.version import version
 from lcca.inputs.json_values import interval
@@ -40,11 +40,17 @@ def measured(rows: pd.DataFrame, names: Iterable[str], condition: str) -> list[J
     """Return a record per contender under a condition: the mean over trials of every measure, with its interval."""
     numbers = rows.drop(columns=NUMBERS, errors="ignore").select_dtypes("number")
     numbers = numbers.rename(columns={each.name: each.over_trials.name for each in FABRIC_TRIALS.values()})
+    known = {each.over_trials.name: each for each in FABRIC_TRIALS.values()}
     records = []
     for name in names:
         own = numbers[rows["policy"] == name]
-        means = {str(column): interval(*t_interval(own[column], 1 - CONFIDENCE)) for column in own}
-        records.append({"id": name, "condition": condition, "trials": len(own), **means})
+        means = {str(key): known.get(str(key), SCORE).mean_interval(own[key], 1 - CONFIDENCE) for key in own}
+        for of in ("slowdown", "fct"):
+            family = [key for key in means if key.startswith(f"mean_of_trials_{of}_p")]
+            ends = in_order([means[key][1:] for key in family])
+            means |= {key: (means[key][0], *pair) for key, pair in zip(family, ends, strict=True)}
+        found = {key: interval(*each) for key, each in means.items()}
+        records.append({"id": name, "condition": condition, "trials": len(own), **found})
     return records
 
 

@@ -81,9 +81,14 @@ def tail_quantiles(
     `tail_quantile` hold so do these, since quantiles are ordered: together they cover as often.
     """
     found = [tail_quantile(trials, p, confidence=confidence) for p in quantiles]
-    low = np.maximum.accumulate([each.low for each in found])
-    high = np.minimum.accumulate([each.high for each in reversed(found)])[::-1]
-    return [replace(each, low=float(a), high=float(b)) for each, a, b in zip(found, low, high, strict=True)]
+    ends = in_order([(each.low, each.high) for each in found])
+    return [replace(each, low=low, high=high) for each, (low, high) in zip(found, ends, strict=True)]
+
+
+def in_order(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the ends of intervals of numbers of which none is below one before it, as `tail_quantiles` has them."""
+    low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+    return list(zip(np.fmax.accumulate(low).tolist(), np.fmin.accumulate(high[::-1])[::-1].tolist(), strict=True))
 
 
 def _quantile(ordered: Floats, p: float) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
-from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
+from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio, unfinished_of
@@ -66,9 +66,7 @@ def _averaged(table: pd.DataFrame) -> list[Metric]:
 
 
 def _mean(metric: Metric, values: ArrayLike) -> Value:
-    if metric.least == -math.inf:
-        return _value(t_interval(values, 1 - CONFIDENCE))
-    return _value(positive_interval(values, 1 - CONFIDENCE, least=metric.least))
+    return _value(metric.mean_interval(values, 1 - CONFIDENCE))
 
 
 def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:

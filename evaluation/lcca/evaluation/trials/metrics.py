@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, Scored, mean_round_us, sizes_accuracy
 from lcca.evaluation.trials.utility import Floats
 from lcca.remy_plus.record import RTTS
@@ -71,6 +72,10 @@ class Metric:
         if getattr(self.compute, "quantile", None) is None:
             return self
         return replace(self, name=f"mean_of_trials_{self.name}", label=f"mean of trials' {self.label}")
+
+    def mean_interval(self, values: ArrayLike, alpha: float) -> tuple[float, float, float]:
+        """Return a mean with its interval: by Student's t, on the log scale unless values may be negative."""
+        return t_interval(values, alpha) if self.least < 0 else positive_interval(values, alpha, self.least)
 
 
 def shown(table: Mapping[str, Metric], view: View) -> list[Metric]:
