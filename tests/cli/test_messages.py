@@ -35,6 +35,9 @@ MESSAGES = {
     ("evaluate", "my.py:Mine:gain=0,5", "--on", SPACE): "decimals take a point: gain=0.5",
     ("compare", "aimd", "aimd", "--on", SPACE, "--share", "0.5,0.50"): "--share: one is given twice; give each once",
     ("compare", "aimd", "aimd", "--on", SPACE, "--rule", "t-mixture:alpha=0,1"): "decimals take a point: alpha=0.1",
+    ("compare", "aimd", "aimd", "--on", SPACE, "--rule", "alpha=0.1,alpha=0.2"): "alpha: given twice",
+    ("evaluate", "aimd", "--on", SPACE, "--simulator", "ns3:min_rto=1,min_rto=2"): "min_rto: given twice",
+    ("evaluate", "aimd", "--on", SPACE, "--set", "topology=line:hosts_per_router=1,hosts_per_router=2"): "given twice",
     ("evaluate", "aimd", "--on"): "expected one argument; see lcca evaluate --help",
 }
 

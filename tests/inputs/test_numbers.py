@@ -32,3 +32,5 @@ def test_assignments() -> None:
     for text in ("eta=1,95", "a=2,eta=1,95,b=3"):
         with pytest.raises(InputError, match=r"'eta=1,95': decimals take a point: eta=1\.95"):
             assignments(text)
+    with pytest.raises(InputError, match="b: given twice"):
+        assignments("b=1,a=2,b=1")

@@ -297,7 +297,7 @@ def test_parameters_in_names() -> None:
         ("hpcc:eta=0", r"hpcc: eta: must be from 0\.001 to"),
         ("timely:hyper_after=1.5", "timely: hyper_after: must be a whole number from 0"),
         ("window:bdps=-1", "window: bdps: must be from 0 to"),
-        ("dcqcn:g=1,g=2", "g is given twice"),
+        ("dcqcn:g=1,g=2", "dcqcn: g: given twice"),
         ("dctcp@prod", r"dctcp@prod: neither a marker nor a tuner \(did you mean 'pred'\?\)"),
         ("dcqcn@expert@default", "dcqcn@default: there is a tuner already, expert"),
         ("dcqcn@codel@expert", "dcqcn@expert: expert sets all markers itself: leave out @codel"),

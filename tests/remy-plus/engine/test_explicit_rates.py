@@ -145,7 +145,7 @@ def test_signals_of_a_path_are_those_of_its_bottleneck() -> None:
     [
         ("rcp:alfa=1", r"'alfa=1': write 'rcp:alpha=0.4,beta=1'; rcp has alpha, beta, target, interval, initial_rate"),
         ("rcp:alpha", r"'alpha': write"),
-        ("rcp:alpha=1,alpha=2", "each once"),
+        ("rcp:alpha=1,alpha=2", "alpha: given twice"),
         ("rcp:alpha=x", "alpha: must be a number"),
         ("xcp:shuffle=2", "shuffle: must be a number from 0 to 1"),
         ("fair-rate:share=0", "share: must be a number from 0.01 to 2"),

@@ -88,7 +88,7 @@ class TestOneThatRemembers(TrainerConformance):
         ("{file}:Sen", r"my\.py: no class 'Sen' \(did you mean 'Seen'\?\)"),
         ("{file}:NoCallback", r"my\.py:\d+: NoCallback is no callback; derive it from .*\.BaseCallback"),
         ("{file}:StopAt", r"StopAt: TypeError: .*'steps'"),
-        ("{file}:StopAt:steps", "write name=number, each once"),
+        ("{file}:StopAt:steps", "write name=number"),
         ("gone.py:Seen", r"gone\.py: no such file"),
         ("no_module_of_mine:Seen", "no such module in Python"),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.inputs.errors import ConfigError, InputError, Place, Problem, about
+from lcca.inputs.errors import ConfigError, InputError, Place, Problem, about, require
 from lcca.inputs.tables import number, read_table, whole
 from lcca.remy_plus.fabric.topology import FabricTopology, Link, link_problems
 
@@ -157,16 +157,11 @@ def _hosts_of(degree: NDArray[np.int64], told: int | None) -> int:
         raise InputError(f"node {np.argmin(degree)} has no link; number the nodes without gaps, hosts first")
     several = np.flatnonzero(degree != 1)
     count = told if told is not None else int(several[0]) if len(several) else len(degree)
-    if count >= len(degree):
-        raise InputError(
-            f"{count} hosts among {len(degree)} nodes leave no switch, and hosts have links to switches only; join "
-            "them by one, numbered after them, as in the links 0,2 and 1,2 of two hosts"
-        )
-    if count < 2:
-        raise InputError(
-            f"of {len(degree)} nodes {count} have one link and come before all others; number hosts first, then "
-            "switches, or give the number of hosts (topology.hosts)"
-        )
+    nodes = len(degree)
+    none = f"{count} hosts among {nodes} nodes leave no switch, and hosts have links to switches only; join them by "
+    require(count < nodes, f"{none}one, numbered after them, as in the links 0,2 and 1,2 of two hosts")
+    few = f"of {nodes} nodes {count} have one link and come before all others; number hosts first, then switches, or "
+    require(count >= 2, f"{few}give the number of hosts (topology.hosts)")
     return count
 
 

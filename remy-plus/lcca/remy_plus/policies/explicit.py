@@ -56,9 +56,9 @@ class Explicit(Simple):
         given: dict[str, float] = {}
         known = {parameter.name: parameter for parameter in cls.parameters}
         for item, key, value in assignments(text):
-            if key not in known or value is None or key in given:
+            if key not in known or value is None:
                 names = ", ".join(known)
-                raise InputError(f"{item[:60]!r}: write {cls.example.split()[0]!r}; {cls.kind} has {names}, each once")
+                raise InputError(f"{item[:60]!r}: write {cls.example.split()[0]!r}; {cls.kind} has {names}")
             given[key] = float(known[key].parsed(value))
         return cls(**given)
 

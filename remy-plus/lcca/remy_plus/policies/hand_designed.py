@@ -137,8 +137,6 @@ def hand_designed(text: str) -> HandDesigned:
     for item, key, value in assignments(rest):
         if value is None:
             raise InputError(f"{item[:60]!r}: parameters are written name=value, as in 'vegas:alpha=2,beta=4'")
-        if key in given:
-            raise InputError(f"{key}: given twice")
         given[key] = family.parameter(key).parsed(value)
     return HandDesigned(name, given, _marker(name, behind) if at else None)
 

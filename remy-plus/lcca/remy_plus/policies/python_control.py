@@ -301,8 +301,8 @@ def parameters_of(text: str) -> tuple[tuple[str, float], ...]:
     found: dict[str, float] = {}
     for item, key, value in assignments(text):
         number = real_or_nan(value or "")
-        if value is None or not key.isidentifier() or not math.isfinite(number) or key in found:
-            raise InputError(f"{item[:60]!r}: write name=number, each once")
+        if value is None or not key.isidentifier() or not math.isfinite(number):
+            raise InputError(f"{item[:60]!r}: write name=number")
         found[key] = int(number) if value.lstrip("+-").isdigit() else number
     return tuple(found.items())
 

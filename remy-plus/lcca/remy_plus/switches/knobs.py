@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.numbers import assignments, real_or_nan
 
 REFERENCE_GBPS = 100.0
@@ -122,12 +122,8 @@ def named_numbers(text: str) -> tuple[str, dict[str, float]]:
         InputError: a number that is none, or given twice.
     """
     name, _, rest = text.partition(":")
-    found = dict[str, float]()
     with about(name):
-        for _, key, value in assignments(rest):
-            require(key not in found, f"{key} is given twice")
-            found[key] = _number(key, value or "")
-    return name, found
+        return name, {key: _number(key, value or "") for _, key, value in assignments(rest)}
 
 
 def _number(key: str, text: str) -> float:
