@@ -135,14 +135,19 @@ def _unknown(word: str, top: argparse.ArgumentParser) -> str:
     option = word.partition("=")[0]
     if not option.startswith("-"):
         return f"{shown(word)}: one argument too many; see --help of the command"
-    like = nearest(option, [each for each in _options(top) if each != option])
+    for action in _actions(top):
+        name = str(action.metavar or action.dest)
+        if not action.option_strings and option[2:].upper() in name.upper().split(":"):
+            words = (action.help or "") % (vars(action) | {"prog": top.prog})
+            return f"unknown option {shown(option)}: {name} is an argument without a dash: {words}"
+    like = nearest(option, [each for action in _actions(top) for each in action.option_strings if each != option])
     return f"unknown option {shown(option)}{like}; see --help of the command"
 
 
-def _options(parser: argparse.ArgumentParser) -> list[str]:
-    own = [option for action in parser._actions for option in action.option_strings]
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the arguments and options of a parser and of those below it."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    return own + [option for action in below for each in action.choices.values() for option in _options(each)]
+    return parser._actions + [found for each in below for one in each.choices.values() for found in _actions(one)]
 
 
 def _run(options: argparse.Namespace) -> int:

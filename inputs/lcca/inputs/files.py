@@ -7,13 +7,15 @@ there always has its digest.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
 import threading
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from lcca.inputs.errors import InputError, nearest
 
@@ -35,22 +37,51 @@ def packaged_files(package: str, folder: str) -> dict[str, Traversable]:
     return {file.name.removesuffix(".yaml"): file for file in sorted(files, key=lambda file: file.name)}
 
 
-def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
-    """Return the bytes of a regular file.
+def open_regular(path: str | os.PathLike[str], links: bool = True) -> BinaryIO:
+    """Open a regular file to read it.
 
     Pipes and devices are refused at once: they may have no end, or nobody who writes.
+
+    Without `links` it may not be a link: who may write into a run's folder could have others read what is theirs.
+
+    Raises:
+        InputError: no regular file, or a link.
+        OSError: it cannot be opened.
+    """
+    try:
+        file = open(path, "rb", opener=_open_at_once if links else open_own)
+    except OSError as error:
+        if error.errno == errno.ELOOP and not links:
+            raise InputError(f"{os.fspath(path)}: cannot be read: a link; put the file itself there") from None
+        raise
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise InputError(f"{os.fspath(path)}: cannot be read: a pipe or a device; write it to a file first")
+    return file
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NONBLOCK)
+
+
+def open_own(name: str, flags: int) -> int:
+    """Open a file of a run (an `opener`): not what a link there leads to, nor a pipe that nobody reads."""
+    return os.open(name, flags | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
+
+
+def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE, links: bool = True) -> bytes:
+    """Return the bytes of a regular file; see `open_regular`.
 
     Raises:
         InputError: no regular file, it cannot be read, or it has more than ``limit`` bytes.
     """
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(limit + 1) if regular else b""
+        with open_regular(path, links) as file:
+            data = file.read(limit + 1)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{os.fspath(path)}: cannot be read: {_reason(error)}{_other_files(path, error)}") from error
-    if not regular:
-        raise InputError(f"{os.fspath(path)}: cannot be read: a pipe or a device; write it to a file first")
     if len(data) > limit:
         raise InputError(f"{os.fspath(path)}: larger than {limit // 1024:,} KiB; is it the right file?")
     return data
@@ -58,6 +89,8 @@ def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> byt
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write ``data`` beside ``path``, flush it to the disk and rename it; what was there stays until then.
+
+    What was written before is on the disk before this is, so that a loss of power leaves no gap.
 
     Raises:
         InputError: the folder is missing, the disk is full, or another reason of the operating system.
@@ -70,9 +103,32 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
+        _sync_folder(target.parent)
     except (OSError, ValueError) as error:
         part.unlink(missing_ok=True)
         raise InputError(f"{target}: cannot be written: {_reason(error)}") from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, so that a loss of power leaves what is written into it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        _sync_folder(each.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Flush to the disk which files a folder has."""
+    with suppress(OSError):  # file systems that cannot; a disk that fails has said so of the file
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 def check_writable(folder: Path, advice: str) -> None:
@@ -130,13 +186,13 @@ def write_with_digest(path: str | os.PathLike[str], content: bytes) -> None:
     write_atomically(path, content)
 
 
-def read_with_digest(path: str | os.PathLike[str], advice: str) -> bytes:
+def read_with_digest(path: str | os.PathLike[str], advice: str, limit: int = _LARGEST_CHECKED) -> bytes:
     """Return the content of a file that `write_with_digest` wrote.
 
     Raises:
         InputError: it or its digest cannot be read, or is not what was written; ends with the advice.
     """
-    content, found = read_limited(path, _LARGEST_CHECKED), read_limited(digest_file(path), 100)
+    content, found = read_limited(path, limit, links=False), read_limited(digest_file(path), 100, links=False)
     if found.strip() != hashlib.sha256(content).hexdigest().encode():
         raise InputError(f"{os.fspath(path)}: damaged (its content does not match its digest); {advice}")
     return content

@@ -58,7 +58,7 @@ def test_failed_trials_are_left_out_and_counted(build_run: Any) -> None:
 def test_not_a_run_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no run here"):
         RunTables.load(tmp_path)
-    write_state(tmp_path / "manifest.json", {"kind": "sweep", "state": "begun"})
+    write_state(tmp_path / "manifest.json", {"kind": "sweep", "name": "s", "state": "begun"})
     with pytest.raises(InputError, match=r"no summary\.json"):
         RunTables.load(tmp_path)
     write_json(tmp_path / "summary.json", {})

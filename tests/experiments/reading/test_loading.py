@@ -139,7 +139,7 @@ def test_an_unfinished_run_has_what_there_is(run: Path, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_bytes((run / "manifest.json").read_bytes())
     with pytest.raises(InputError, match="missing; resume the run"):
         load_run(tmp_path)  # it was complete
-    write_state(tmp_path / "manifest.json", {"kind": "sweep", "state": "training"})
+    write_state(tmp_path / "manifest.json", {"kind": "sweep", "name": "s", "state": "training"})
     loaded = load_run(tmp_path)
     assert loaded.trials.empty and loaded.verdicts.empty and loaded.learning.empty and not loaded.result
 

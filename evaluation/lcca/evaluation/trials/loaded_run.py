@@ -15,7 +15,7 @@ from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.policy_names import named_columns, words_of
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, read_state, read_table
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, shown, visible
 from lcca.inputs.files import read_with_digest
 from lcca.inputs.yaml_text import parse
 
@@ -73,7 +73,10 @@ class LoadedRun:
     def config_text(self) -> str:
         """The configuration with everything filled in, as YAML; empty where the run has none yet."""
         file = self.path / layout.CONFIG
-        return read_with_digest(file, ADVICE).decode() if file.exists() else ""
+        try:
+            return read_with_digest(file, ADVICE).decode() if file.exists() else ""
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: damaged ({error}); {ADVICE}") from None
 
     @cached_property
     def config(self) -> Json:
@@ -244,7 +247,13 @@ def read_manifest(folder: Path) -> Json | None:
         InputError: it is damaged.
     """
     file = folder / layout.MANIFEST
-    return read_state(file, "choose another --out") if file.exists() else None
+    if not os.path.lexists(file):
+        return None
+    found, advice = read_state(file, "choose another --out"), "remove it, or choose another --out"
+    for key in ("kind", "name", "state"):
+        if not (isinstance(word := found.get(key), str) and 0 < len(word) <= 100 and visible(word) == word):
+            raise InputError(f"{file}: damaged ({key}: {shown(word)} is no word of a manifest); {advice}")
+    return found
 
 
 def read_costs(folder: Path) -> Json | None:
@@ -255,7 +264,20 @@ def read_costs(folder: Path) -> Json | None:
     """
     file = folder / layout.COSTS
     advice = "remove it: only the note of what the run has cost so far is lost"
-    return read_state(file, advice) if file.exists() else None
+    if not os.path.lexists(file):
+        return None
+    found = read_state(file, advice)
+    if not (isinstance(phases := found.get("phases"), list) and all(map(_is_cost, phases))):
+        raise InputError(f"{file}: damaged (phases: no list of costs); {advice}")
+    return found
+
+
+def _is_cost(phase: Any) -> bool:
+    """Tell whether this is what a phase has cost; neither NaN nor infinity is."""
+    if not isinstance(phase, dict) or not isinstance(phase.get("name"), str):
+        return False
+    numbers = [phase.get(key) for key in ("cpu_s", "wall_s", "trials")]
+    return all(isinstance(each, int | float) and 0 <= each < 1e15 for each in numbers)
 
 
 def check_files(folder: Path, manifest: Json) -> None:

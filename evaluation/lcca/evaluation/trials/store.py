@@ -9,7 +9,7 @@ import pandas as pd
 
 from lcca.evaluation.trials.layout import part_file, part_names
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_with_digest, write_with_digest
+from lcca.inputs.files import make_folder, read_with_digest, write_with_digest
 
 _NAME = "lcca part"
 """Key of a table's metadata that holds the part's name: one that was put in another's place is noticed."""
@@ -31,7 +31,7 @@ class TrialStore:
 
     def add(self, part: str, rows: pd.DataFrame) -> None:
         """Write a part; the disk never holds half of one."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         buffer = io.BytesIO()
         named = rows.copy(deep=False)
         named.attrs = {_NAME: part}

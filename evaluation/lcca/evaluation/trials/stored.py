@@ -12,11 +12,12 @@ from typing import Any
 import pandas as pd
 
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_limited, read_with_digest, write_atomically, write_with_digest
+from lcca.inputs.files import make_folder, read_limited, read_with_digest, write_atomically, write_with_digest
 
 Json = dict[str, Any]
 
 _DIGEST = "sha256"
+_LARGEST_JSON = 1 << 28  # bytes
 
 
 def write_json(path: Path, content: Json) -> None:
@@ -25,7 +26,7 @@ def write_json(path: Path, content: Json) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_with_digest(path, _text(content))
 
 
@@ -35,7 +36,7 @@ def read_json(path: Path, advice: str) -> Json:
     Raises:
         InputError: it cannot be read or is damaged; ends with the advice.
     """
-    return _object(path, read_with_digest(path, advice), advice)
+    return _object(path, read_with_digest(path, advice, _LARGEST_JSON), advice)
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
@@ -46,7 +47,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     """
     buffer = io.BytesIO()
     table.to_parquet(buffer, index=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_with_digest(path, buffer.getvalue())
 
 
@@ -56,7 +57,12 @@ def read_table(path: Path, advice: str) -> pd.DataFrame:
     Raises:
         InputError: it cannot be read or is damaged; ends with the advice.
     """
-    return pd.read_parquet(io.BytesIO(read_with_digest(path, advice)))
+    try:
+        return pd.read_parquet(io.BytesIO(read_with_digest(path, advice)))
+    except InputError:
+        raise
+    except Exception as error:  # pandas and pyarrow have many kinds
+        raise InputError(f"{path}: damaged ({error}); {advice}") from None
 
 
 def write_state(path: Path, content: Json) -> None:
@@ -65,7 +71,7 @@ def write_state(path: Path, content: Json) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomically(path, _text(content | {_DIGEST: _digest(content)}))
 
 
@@ -75,7 +81,7 @@ def read_state(path: Path, advice: str) -> Json:
     Raises:
         InputError: it cannot be read or is damaged; ends with the advice.
     """
-    found = _object(path, read_limited(path), advice)
+    found = _object(path, read_limited(path, links=False), advice)
     digest = found.pop(_DIGEST, None)
     if digest != _digest(found):
         raise InputError(f"{path}: damaged (its content does not match its digest); {advice}")

@@ -16,7 +16,7 @@ from lcca.evaluation.bench.scenario import Drawn, Measured, Runner
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import check_writable, read_checked, write_checked
+from lcca.inputs.files import check_writable, make_folder, read_checked, write_checked
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CachedTrials:
         missing = [place for place in range(len(asked)) if place not in there]
         for turn, found in self.runner.measure(benchmark, [asked[place] for place in missing]):
             if not found.error:
-                self.folder.mkdir(parents=True, exist_ok=True)
+                make_folder(self.folder)
                 content = {"mbps": _listed(found.mbps), "delay_ms": _listed(found.delay_ms)}
                 write_checked(files[missing[turn]], json.dumps(content).encode())
             yield missing[turn], found

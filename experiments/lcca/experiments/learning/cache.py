@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lcca.evaluation.trials import layout
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import check_writable, read_checked, write_checked
+from lcca.inputs.files import check_writable, make_folder, read_checked, write_checked
 
 _REMEDY = "it is removed from the training cache and trained anew"
 
@@ -65,7 +65,7 @@ class TrainingCache:
         """Keep a finished training, unless it is there."""
         if self.folder is None or self.file(key) is not None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         content = {"key": key, "checkpoint": training.checkpoint, "rounds": dict(training.rounds)}
         write_checked(self.folder / f"{key}.training", json.dumps(content, sort_keys=True).encode())
 

@@ -17,7 +17,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import digest_file, read_with_digest
+from lcca.inputs.files import digest_file, make_folder, read_with_digest
 from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
 from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import Task
@@ -234,7 +234,7 @@ class Rounds:
 
     def write(self, file: Path, policy: PolicyFile) -> None:
         """Write a policy file."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         write_with_its_digest(file, policy)
 
     def text(self, file: Path) -> str:

@@ -23,7 +23,7 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_checked, write_checked
+from lcca.inputs.files import make_folder, read_checked, write_checked
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
@@ -81,7 +81,7 @@ def train(
 def take_from_cache(run: CampaignRun, learner: Learner, title: str, cache: TrainingCache) -> None:
     """Write a training that was not begun into the run, if the cache has it."""
     rounds, key = Rounds(run.path, learner), learner.key(run.config)
-    rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(rounds.checkpoint.parent)
     if not rounds.checkpoint.exists() and (finished := cache.take(key, run.reporter.say)) is not None:
         for name, text in finished.rounds.items():
             kept = loads(text)
@@ -102,7 +102,7 @@ def trainer_of(run: CampaignRun, learner: Learner, shared: Path | None = None) -
         rounds.write(rounds.file(round_), file)
 
     shared = (shared or layout.shared(run.path)) / f"{learner.shared_key(config)}.json"
-    shared.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(shared.parent)
     task = replace(learner.task(config), warm_start=_warm_start(run, learner), rivals=_rivals(run, learner))
     how = learner.trained_by(config)
     return trainer_class(how)(task, how, run.engine, rounds.checkpoint, keep, shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +44,9 @@ class RunLine:
 
     def words(self) -> tuple[str, ...]:
         """Return its cells in a list, as `HEADS` names them."""
-        changed = datetime.fromtimestamp(self.changed).strftime("%Y-%m-%d %H:%M")
+        changed = ""
+        with suppress(ValueError, OverflowError, OSError):  # a file system takes any number
+            changed = datetime.fromtimestamp(self.changed).strftime("%Y-%m-%d %H:%M")
         cost = (changed, cpu_time(self.cpu_s), f"{self.trials:,}")
         return (str(self.folder), self.kind, self.name, self.state, *cost, self.headline)
 
@@ -71,27 +74,54 @@ def runs_in(folder: Path) -> list[RunLine]:
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    for path, inside, files in os.walk(folder):
-        if layout.MANIFEST in files:
-            inside.clear()
-            yield Path(path)
+    """Yield the folders of runs, at any depth; links lead nowhere."""
+    waiting = [folder]
+    while waiting:
+        path, below = waiting.pop(), []
+        with suppress(OSError):  # removed meanwhile, or not for us
+            below = list(os.scandir(path))
+        if any(each.name == layout.MANIFEST for each in below):
+            yield path
+        else:
+            waiting += [Path(each) for each in below if each.is_dir(follow_symlinks=False)]
 
 
 def _line(folder: Path) -> RunLine | None:
     """Return a run; None if it was removed meanwhile."""
-    manifest = folder / layout.MANIFEST
     try:
-        changed = manifest.stat().st_mtime
-        run = LoadedRun(folder)
-        cost = {name: sum(run.costs.get(name, ())) for name in ("cpu_s", "wall_s", "trials")}
-        state = "running" if is_locked(folder) else run.manifest["state"]
-        return RunLine(folder, run.manifest["kind"], run.manifest["name"], state, changed, headline=_found(run), **cost)
+        changed = os.lstat(folder / layout.MANIFEST).st_mtime
+        with damage(folder):
+            str(folder).encode()
+            run = LoadedRun(folder)
+            cost = {name: sum(run.costs.get(name, ())) for name in ("cpu_s", "wall_s", "trials")}
+            words, state = run.manifest, "running" if is_locked(folder) else run.manifest["state"]
+            return RunLine(folder, words["kind"], words["name"], state, changed, headline=_found(run), **cost)
     except (InputError, FileNotFoundError) as error:
-        return RunLine(folder, "", "", "damaged", changed, 0.0, 0.0, 0, str(error)) if manifest.is_file() else None
+        there = os.path.lexists(folder / layout.MANIFEST)
+        return RunLine(folder, "", "", "damaged", changed, 0.0, 0.0, 0, str(error)) if there else None
 
 
 def _found(run: LoadedRun) -> str:
     try:
-        return headline(run.result)
+        with damage(run.path / layout.SUMMARY):
+            return headline(run.result)
     except InputError as error:
         return str(error)
+
+
+@contextmanager
+def damage(what: str | os.PathLike[str]) -> Iterator[None]:
+    """Say in words what is wrong with files of runs: anything may have been written into them.
+
+    Raises:
+        InputError: whatever goes wrong inside but that a file is gone.
+    """
+    try:
+        yield
+    except (InputError, FileNotFoundError):
+        raise
+    except UnicodeEncodeError:
+        raise InputError(f"{os.fspath(what)}: damaged (a name in it is not UTF-8); rename it") from None
+    except Exception as error:
+        kind = f"{type(error).__name__}: {error}"[:200]
+        raise InputError(f"{os.fspath(what)}: damaged ({kind}); its run cannot be read") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from lcca.evaluation.trials.loaded_run import read_costs, run_manifest
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.remaining import words_for_time
+from lcca.inputs.files import open_regular
 
 LINES = 8
 """Of the log."""
@@ -77,17 +79,18 @@ def glance(folder: Path, now: Callable[[], float] = time.time) -> Glance:
     Raises:
         InputError: there is no run.
     """
-    manifest, log = run_manifest(folder), folder / layout.LOG
-    silent = max(now() - log.stat().st_mtime, 0.0) if log.exists() else None
+    manifest = run_manifest(folder)
     phases = (read_costs(folder) or {}).get("phases", [])
-    return Glance(
-        manifest["kind"], manifest["name"], manifest["state"], is_locked(folder), silent, phases, _last_lines(log)
-    )
+    written, lines = _last_lines(folder / layout.LOG)
+    silent = None if written is None else max(now() - written, 0.0)
+    return Glance(manifest["kind"], manifest["name"], manifest["state"], is_locked(folder), silent, phases, lines)
 
 
-def _last_lines(log: Path) -> list[str]:
-    if not log.exists():
-        return []
-    with log.open("rb") as file:
-        file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
-        return file.read().decode(errors="replace").splitlines()[-LINES:]
+def _last_lines(log: Path) -> tuple[float | None, list[str]]:
+    """Return when a log was last written (seconds since 1970; None without one), and its last lines."""
+    if not os.path.lexists(log):
+        return None, []
+    with open_regular(log, links=False) as file:
+        there = os.fstat(file.fileno())
+        file.seek(max(there.st_size - TAIL_BYTES, 0))
+        return there.st_mtime, file.read(TAIL_BYTES).decode(errors="replace").splitlines()[-LINES:]

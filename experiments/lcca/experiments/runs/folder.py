@@ -22,7 +22,15 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.manifest import COMPLETE, check_same, grown, new_manifest
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
-from lcca.inputs.files import DIGEST, digest_file, read_with_digest, write_with_digest
+from lcca.inputs.files import (
+    DIGEST,
+    digest_file,
+    make_folder,
+    open_own,
+    open_regular,
+    read_with_digest,
+    write_with_digest,
+)
 from lcca.inputs.yaml_text import dump
 
 SPACE_NEEDED = 50 * 2**20
@@ -71,7 +79,7 @@ class RunFolder(Generic[C]):
     def _prepare(self, resume: bool) -> None:
         """Look before touching anything; then look again, alone in the folder."""
         self._look(resume)
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         self._take_lock()
         self._remove_halves()
         self.goes_on = self._look(resume)
@@ -82,7 +90,7 @@ class RunFolder(Generic[C]):
                     f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least"
                 )
             write_state(self.path / layout.MANIFEST, new_manifest(self.config))
-        elif (manifest := self.manifest() or {})["config_hash"] != self.config.hash:
+        elif (manifest := self.manifest() or {}).get("config_hash") != self.config.hash:
             write_state(self.path / layout.MANIFEST, grown(self.path, manifest, self.config))
         text, file = resolved_yaml(self.config).encode(), self.path / layout.CONFIG
         if not file.exists() or file.read_bytes() != text or not digest_file(file).exists():
@@ -184,7 +192,7 @@ class RunFolder(Generic[C]):
         self.warnings = check_same(self.path, self.config, manifest)
 
     def _take_lock(self) -> None:
-        self._lock = (self.path / layout.LOCK).open("a+", encoding="utf-8")
+        self._lock = open(self.path / layout.LOCK, "a+", encoding="utf-8", opener=open_own)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -197,9 +205,13 @@ class RunFolder(Generic[C]):
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether a process holds the folder of a run."""
+    """Tell whether a process holds the folder of a run.
+
+    Raises:
+        InputError: what should be the lock is something else.
+    """
     try:
-        with (path / layout.LOCK).open("r+", encoding="utf-8") as file:
+        with open_regular(path / layout.LOCK, links=False) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

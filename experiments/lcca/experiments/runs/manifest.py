@@ -68,7 +68,7 @@ def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[
     kind = config.run_kind
     if manifest["kind"] != kind.name:
         raise InputError(f"{path}: a run of lcca {manifest['kind']}; choose another --out")
-    if manifest["config_hash"] != config.hash and not config.grows(changed := changes(path, config, manifest)):
+    if manifest.get("config_hash") != config.hash and not config.grows(changed := changes(path, config, manifest)):
         raise InputError(
             f"{path}: a run of another configuration: {_listed(changed, config.content)}; {config.advice(changed)}"
         )
@@ -136,12 +136,12 @@ def code_of(config: RunConfig) -> str:
 
 def _check_code(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[str]:
     """Refuse another commit whose code decides results otherwise; of changes that are not committed, warn."""
-    if manifest["version"] != version():
+    if manifest.get("version") != version():
         raise InputError(
-            f"{path}: begun by version {manifest['version']}, this is {version()}: "
+            f"{path}: begun by version {manifest.get('version')}, this is {version()}: "
             "results could differ; finish it with that version or choose another --out"
         )
-    theirs, ours = manifest["commit"], commit()
+    theirs, ours = str(manifest.get("commit") or ""), commit()
     known = "code" in manifest  # earlier versions did not note it
     if known and manifest["code"] == code_of(config):
         return []

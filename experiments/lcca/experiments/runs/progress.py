@@ -15,6 +15,7 @@ from rich.table import Column
 
 from lcca.experiments.runs.remaining import More, Pace
 from lcca.inputs.errors import visible
+from lcca.inputs.files import open_own
 from lcca.remy_plus.simulator import told_of_trials
 
 TRIALS_REMEMBERED = 64
@@ -29,7 +30,7 @@ class Reporter:
 
     def __init__(self, log: Path | None = None, quiet: bool = False) -> None:
         self.console = Console(stderr=True, quiet=quiet, highlight=False)
-        self._log: IO[bytes] | None = log.open("ab", buffering=0) if log else None
+        self._log: IO[bytes] | None = open(log, "ab", buffering=0, opener=open_own) if log else None
         self._live: Progress | None = None
         self._spoken = time.monotonic()
 

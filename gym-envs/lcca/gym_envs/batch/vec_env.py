@@ -115,7 +115,7 @@ class _Episodes:
         self._slots = slots
         self._returns = np.zeros(slots.num_slots)
         self._lengths = np.zeros(slots.num_slots, dtype=np.int64)
-        self._began = time.time()
+        self._began = time.monotonic()
 
     def reset(self) -> None:
         """Forget what was begun."""
@@ -130,7 +130,7 @@ class _Episodes:
             int(slot): {
                 "r": float(self._returns[slot]),
                 "l": int(self._lengths[slot]),
-                "t": round(time.time() - self._began, 6),
+                "t": round(time.monotonic() - self._began, 6),
             }
             for slot in done
         }

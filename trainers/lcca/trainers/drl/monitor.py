@@ -23,6 +23,7 @@ class Monitor:
 
     def __init__(self, path: Path | None, name: str) -> None:
         self._path, self._name, self._start = path, name, time.time()
+        self._began = time.monotonic()  # the clock of the day may be set
         self.begin()
 
     def begin(self) -> None:
@@ -40,7 +41,7 @@ class Monitor:
         first = np.flatnonzero(np.r_[True, ended[:-1] | (slot[1:] != slot[:-1])])
         returns = np.add.reduceat(experience.reward[order].astype(np.float64), first)
         lasts = np.r_[first[1:], len(slot)] - 1
-        since = round(time.time() - self._start, 6)
+        since = round(time.monotonic() - self._began, 6)
         for begin, last, total in zip(first, lasts, returns, strict=True):
             own, many = self._carried.pop(int(slot[begin]), (0.0, 0))
             flow = (own + float(total), many + int(last - begin) + 1)

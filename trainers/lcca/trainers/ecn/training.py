@@ -10,7 +10,7 @@ from pathlib import Path
 from lcca.evaluation.trials.layout import CHECKPOINT
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
-from lcca.inputs.files import read_checked, write_checked
+from lcca.inputs.files import make_folder, read_checked, write_checked
 from lcca.trainers.ecn.double_dqn import DoubleDqn
 
 try:
@@ -89,7 +89,7 @@ def save(learner: DoubleDqn, returns: Sequence[float], file: Path) -> None:
     }
     buffer = io.BytesIO()
     torch.save(content, buffer)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     write_checked(file, buffer.getvalue())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import secrets
 import socket
 from pathlib import Path
 
@@ -16,33 +17,47 @@ EXAMPLES = """\
   lcca serve results/quickstart 127.0.0.1:8080"""
 
 LOCAL = "127.0.0.1"
+LAST_PORT = (1 << 16) - 1
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("folder", type=Path, nargs="?", default=Path("results"), help="(default: results)")
-    address = "another host than this one's own lets other machines read the runs (default: %(default)s)"
-    parser.add_argument("address", nargs="?", default=f"{LOCAL}:8000", metavar="HOST:PORT", help=address)
+    address = "another host than this one's own lets other machines read the runs, by a token in the address; "
+    ports = f"ports are 0 (any that is free) to {LAST_PORT} (default: %(default)s)"
+    parser.add_argument("address", nargs="?", default=f"{LOCAL}:8000", metavar="HOST:PORT", help=address + ports)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: it serves until Ctrl-C."""
     require_libraries({"flask": "flask"}, "pages of runs", "serve")
-    from werkzeug.serving import make_server
-
+    from lcca.experiments.reading.admission import LOCALHOST
+    from lcca.experiments.reading.server import Server
     from lcca.experiments.reading.serving import application
 
-    host, _, port = options.address.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or int(port) >= 1 << 16:
-        raise InputError(f"{options.address}: must be an address such as {LOCAL}:8000")
-    app = application(options.folder, [host, "localhost"] if host in (LOCAL, "localhost") else None)
+    host, port = _address(options.address)
+    local = host in (LOCAL, LOCALHOST)
+    token = "" if local else secrets.token_urlsafe(16)
+    names = {host, LOCALHOST} if local else {host, LOCALHOST, socket.gethostname().lower(), socket.getfqdn().lower()}
+    app = application(options.folder, names, token)
     try:
-        bound = socket.create_server((host, int(port)))
+        bound = socket.create_server((host, port))
     except OSError as error:
         raise InputError(f"{options.address}: {error.strerror or error}; choose another address") from None
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     with bound:
-        print_visible(f"runs in {options.folder}: http://{host}:{bound.getsockname()[1]}/ (Ctrl-C ends it)", flush=True)
-        make_server(host, int(port), app, threaded=True, fd=bound.fileno()).serve_forever()
+        address = f"http://{host}:{bound.getsockname()[1]}/{f'?token={token}' if token else ''}"
+        print_visible(f"runs in {options.folder}: {address} (Ctrl-C ends it)", flush=True)
+        Server(bound, app).serve_forever()
     return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Return host and port of an address."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise InputError(f"{text}: must be an address such as {LOCAL}:8000")
+    if len(port) > 5 or int(port) > LAST_PORT:
+        raise InputError(f"{text}: no such port; ports are 0 (any that is free) to {LAST_PORT}")
+    return host.lower(), int(port)
