@@ -105,7 +105,7 @@ def content_of(syntax: str, data: bytes) -> Any:
         return json.loads(data)
     if syntax == "csv":
         rows = [[cell.strip() for cell in row] for row in csv.reader(data.decode("utf-8-sig").splitlines())]
-        return sorted(zip(*(row for row in rows if row), strict=True))
+        return sorted(column for column in zip(*(row for row in rows if row), strict=True) if any(column[1:]))
     return data
 
 

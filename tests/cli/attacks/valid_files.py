@@ -162,8 +162,8 @@ TRACE = """\
 id,src,dst,size_bytes,start_ns,path
 1,0,4,30000,0,
 2,1,4,20000,0,
-3,2,5,1000,500.5,
-7,3,0,5e4,1e3,
+3,2,4,1000,500.5,
+7,3,4,5e4,1e3,
 """
 SIZES = "bytes,cumulative\n100,0\n1000,0.25\n10000,0.75\n50000,1\n"
 SIZES_YAML = """\
@@ -352,6 +352,11 @@ def evaluated(file: str, files: Mapping[str, str | bytes], *policies: str, trial
     return Subject(file, files, commands)
 
 
+def on_each(file: str, files: Mapping[str, str | bytes], policy: str) -> Subject:
+    """Return a list of networks that a policy runs on, each twice."""
+    return Subject(file, files, [words(f"evaluate {policy} --on {file} --seeds 2")])
+
+
 @cache
 def subjects() -> dict[str, list[Subject]]:
     """Return valid files by kind."""
@@ -369,8 +374,8 @@ def subjects() -> dict[str, list[Subject]]:
         ],
         "networks": [Subject("space.yaml", space, [show, at_space, at_space])],
         "network-list": [
-            evaluated("list.yaml", {"list.yaml": NETWORKS}, "aimd", trials=12),
-            evaluated("list.yaml", on_list, "aimd", "fixed-window:9", trials=4),
+            on_each("list.yaml", {"list.yaml": NETWORKS}, "aimd"),
+            on_each("list.yaml", on_list, "fixed-window:9"),
         ],
         "spaces": [evaluated("s.yaml", {"s.yaml": SPACES, **space, **on_list}, "aimd", trials=16)],
         "scenario": [
