@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,17 +225,18 @@ def main() -> int:
     options = parser.parse_args()
     became, cpu_s = Counter[tuple[str, str]](), 0.0
     numbers = range(options.first, options.first + options.cases)
-    for case, what, text in attacked(numbers, options.seed, options.kinds.split(",")):
-        if what == "cpu_s":
-            cpu_s += float(text)
-            continue
-        became[case.kind, what] += 1
-        if what in (*FAULTS, "weak"):
-            print(line_of(case, what, text), flush=True)
-            if options.keep:
-                folder = options.keep / f"{options.seed}-{case.number}"
-                folder.mkdir(parents=True, exist_ok=True)
-                case.subject.write(folder, case.altered.data)
+    with suppress(KeyboardInterrupt):
+        for case, what, text in attacked(numbers, options.seed, options.kinds.split(",")):
+            if what == "cpu_s":
+                cpu_s += float(text)
+                continue
+            became[case.kind, what] += 1
+            if what in (*FAULTS, "weak"):
+                print(line_of(case, what, text), flush=True)
+                if options.keep:
+                    folder = options.keep / f"{options.seed}-{case.number}"
+                    folder.mkdir(parents=True, exist_ok=True)
+                    case.subject.write(folder, case.altered.data)
     print(*table(became), f"{cpu_s:.0f} CPU seconds", sep="\n")
     return int(any(what in FAULTS for _, what in became))
 

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -177,7 +178,7 @@ def main() -> int:
     names = [name for name in options.kinds.split(",") if all(map(find_spec, ALL[name].needs))]
     wholes: dict[str, Whole] = {}
     became = Counter[tuple[str, str]]()
-    with undrawn(), tempfile.TemporaryDirectory() as place:
+    with undrawn(), tempfile.TemporaryDirectory() as place, suppress(KeyboardInterrupt):
         number = options.first
         while sum(n for (_, what), n in became.items() if what == "kills") < options.kills:
             name = names[number % len(names)]

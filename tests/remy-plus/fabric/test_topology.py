@@ -122,6 +122,8 @@ def test_links_have_units_and_no_errors(tmp_path: Path) -> None:
         ("a,b,gpbs,delay_ns\n0,2,1,1\n", r"t\.csv:1: column 'gbps' is missing \(did you mean 'gpbs'\?\)"),
         ("a,b,gbps,delay_ns\n", r"t\.csv: has no links"),
         ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,0,1\n", r"t\.csv:3: gbps: must be > 0 and finite, found '0'"),
+        ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,1e-9,1\n", r"t\.csv:3: gbps: must be from 1e-6 to 1e9, found 1e-09"),
+        ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,9,1e13\n", r"t\.csv:3: delay_ns: must be > 0 and at most 1e12 \(1000 s\)"),
         ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,nan,-1\n", r"t\.csv:3: gbps: .*\n.*t\.csv:3: delay_ns: must be > 0"),
         ("a,b,gbps,delay_ns\n0,2,100,1\n1,2,100\n", r"t\.csv:3: must have 4 cells as the first line has, found 3"),
         ("a,b,gbps,delay_ns\n0,2,1,1\n1,x,1,1\n", r"t\.csv:3: b: must be a whole number from 0 to 1000000, found 'x'"),

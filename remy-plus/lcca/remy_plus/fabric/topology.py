@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,9 +169,10 @@ def link_problems(hosts: int, nodes: int, links: Iterable[Link]) -> Iterator[Row
             yield row, name, f"must be a node from 0 to {nodes - 1}, found {node}"
         if not outside and (text := _ends_problem(hosts, a, b)):
             yield row, "b", text
-        for name, value in (("gbps", gbps), ("delay_ns", delay_ns)):
-            if not 0 < value < math.inf:
-                yield row, name, f"must be > 0 and finite, found {value:g}"
+        if not 1e-6 <= gbps <= 1e9:
+            yield row, "gbps", f"must be from 1e-6 to 1e9, found {gbps:g}"
+        if not 0 < delay_ns <= 1e12:
+            yield row, "delay_ns", f"must be > 0 and at most 1e12 (1000 s), found {delay_ns:g}"
         if seen.setdefault((min(a, b), max(a, b)), row) != row:
             yield row, "b", f"nodes {a} and {b} have a link already; give one link the rate of both"
 
