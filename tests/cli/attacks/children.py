@@ -55,6 +55,7 @@ def started(words: Sequence[str], folder: Path, does: Callable[[Sequence[str]], 
     status = 70
     try:
         faulthandler.disable()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         os.setsid()
         os.chdir(folder)
         for number, name in ((1, ".out"), (2, ".err")):

@@ -12,6 +12,7 @@ import json
 import random
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -242,4 +243,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     sys.exit(main())
