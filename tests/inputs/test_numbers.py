@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError
-from lcca.inputs.numbers import assignments, integer, real
+from lcca.inputs.numbers import integer, real
 
 
 @pytest.mark.parametrize("text", ["٣", "1_000", "３", "1e", "", "0x10", "1,5", "−1"])

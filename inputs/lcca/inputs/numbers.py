@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from lcca.inputs.errors import InputError
-
 
 def real(text: str) -> float:
     """Return the number that a text is, also NaN or infinity, which most who ask refuse.
@@ -34,20 +32,3 @@ def integer(text: str) -> int:
     """
     real(text)
     return int(text)
-
-
-def assignments(text: str) -> list[tuple[str, str, str | None]]:
-    """Return what a text such as ``gain=0.5,initial=4`` assigns: the words, the name, the value, None if there is none.
-
-    Raises:
-        InputError: a name is there twice, or digits stand in its place, as behind the comma of ``gain=0,5``.
-    """
-    found: list[tuple[str, str, str | None]] = []
-    for item in filter(None, text.split(",")):
-        name, equals, value = (part.strip() for part in item.partition("="))
-        if found and found[-1][2] and name.isdecimal():
-            raise InputError(f"'{found[-1][0]},{item}': decimals take a point: {found[-1][0]}.{item}")
-        if any(name == known for _, known, _ in found):
-            raise InputError(f"{name[:60]}: given twice")
-        found.append((item, name, value if equals else None))
-    return found

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
+from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, shown
-from lcca.inputs.numbers import assignments
 
 if TYPE_CHECKING:
     from lcca.remy_plus.network import Network

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from lcca.cli.options.common import natural, positive, print_json, print_visible
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.processes import EXECUTORS
+from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.inputs.files import packaged_files
-from lcca.inputs.numbers import assignments, real
+from lcca.inputs.numbers import real
 from lcca.remy_plus.fabric.settings import FLUID
 from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import HAND_DESIGNED

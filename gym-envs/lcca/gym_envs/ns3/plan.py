@@ -6,8 +6,9 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
-from lcca.inputs.numbers import assignments, integer, real
+from lcca.inputs.numbers import integer, real
 from lcca.remy_plus.topology import layout
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from abc import abstractmethod
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError
-from lcca.inputs.numbers import assignments
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.simple import Aimd, FixedRate, FixedWindow, Simple, digits
 from lcca.remy_plus.policies.tunables import Parameter

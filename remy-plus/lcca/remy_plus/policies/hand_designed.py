@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NoReturn
 
+from lcca.inputs.assignments import assignments, named_numbers
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import ClassName
-from lcca.inputs.numbers import assignments
 from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, is_type, named_type
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tunables import Family, Value
-from lcca.remy_plus.switches.knobs import named_numbers
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
 

@@ -16,11 +16,12 @@ from functools import cached_property, partial
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
+from lcca.inputs.assignments import assignments
 from lcca.inputs.dependencies import digest_with_imports, reached_by
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName
-from lcca.inputs.numbers import assignments, real_or_nan
+from lcca.inputs.numbers import real_or_nan
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import check_signals
 from lcca.remy_plus.core.signals import SIGNALS

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.numbers import assignments, real_or_nan
+from lcca.inputs.errors import InputError, did_you_mean
 
 REFERENCE_GBPS = 100.0
 """Rate that values which go with a rate are for."""
@@ -113,21 +111,3 @@ def values_of(kinds: Mapping[str, Kind], kind: str, changes: Mapping[str, float]
         if knob.limits:
             knob.limits.require(name, found[name])
     return found
-
-
-def named_numbers(text: str) -> tuple[str, dict[str, float]]:
-    """Return the name and the numbers of a text such as ``dcqcn:increase_us=55`` or ``red:pmax=0.1``.
-
-    Raises:
-        InputError: a number that is none, or given twice.
-    """
-    name, _, rest = text.partition(":")
-    with about(name):
-        return name, {key: _number(key, value or "") for _, key, value in assignments(rest)}
-
-
-def _number(key: str, text: str) -> float:
-    value = real_or_nan(text)
-    if not math.isfinite(value):
-        raise InputError(f"{key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
-    return value

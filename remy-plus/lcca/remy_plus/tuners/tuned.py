@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lcca.inputs.assignments import named_numbers
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.switches.knobs import named_numbers
 from lcca.remy_plus.switches.markers import MARKERS, marking
 from lcca.remy_plus.switches.transports import Transport
 from lcca.remy_plus.tuners.acc import read_acc_model
