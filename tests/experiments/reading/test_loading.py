@@ -107,7 +107,7 @@ def test_the_other_tables_of_a_sweep(run: Path) -> None:
     assert elsewhere["alpha"].eq(0.05 / 4).all(), "one comparison under each of two conditions and utilities"
     assert set(loaded.costs["name"]) == {
         *("training", "validation", "trainings-test", "test", "per-network", "generalisation"),
-        *("per-network-trainings", "generalisation-trainings"),
+        *("per-network-trainings", "generalisation-trainings", "other"),
     }
 
 

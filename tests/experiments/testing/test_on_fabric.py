@@ -279,7 +279,9 @@ def test_verdicts_and_tables_can_be_had_again(lcca: RunCommand, finished: Path) 
     loaded = load_run(finished)
     assert loaded.trials["slowdown_mean"].notna().all()
     assert np.isfinite(loaded.policies["mean_of_trials_slowdown_p99"]).all()
-    assert isinstance(loaded.costs, pd.DataFrame) and (loaded.costs["packets"] > 0).all()
+    assert (
+        isinstance(loaded.costs, pd.DataFrame) and (loaded.costs.set_index("name")["packets"].drop("other") > 0).all()
+    )
 
 
 def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:

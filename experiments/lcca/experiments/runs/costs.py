@@ -15,8 +15,8 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.gym_envs.processes.pool import cpu_s_of_trials
 from lcca.inputs.began import BEGAN
 
-OTHER = "start, verdicts, report"
-"""What is no phase of trials."""
+OTHER = "other"
+"""What is no phase of trials: start, choices, verdicts, the report."""
 
 
 @dataclass
