@@ -11,6 +11,7 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.estimation.tails import in_order
 from lcca.evaluation.trials.loaded_run import FORMAT
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.version import version
 from lcca.inputs.json_values import interval
@@ -38,7 +39,8 @@ def head(config: RunConfig) -> Json:
 
 def measured(rows: pd.DataFrame, names: Iterable[str], condition: str) -> list[Json]:
     """Return a record per contender under a condition: the mean over trials of every measure, with its interval."""
-    numbers = rows.drop(columns=NUMBERS, errors="ignore").select_dtypes("number")
+    beside = [each for column in rows if column.endswith("_bits") for each in unfinished_columns(column)]
+    numbers = rows.drop(columns=[*NUMBERS, *beside], errors="ignore").select_dtypes("number")
     numbers = numbers.rename(columns={each.name: each.over_trials.name for each in FABRIC_TRIALS.values()})
     known = {each.over_trials.name: each for each in FABRIC_TRIALS.values()}
     records = []
