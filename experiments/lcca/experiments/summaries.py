@@ -39,7 +39,7 @@ def head(config: RunConfig) -> Json:
 
 def measured(rows: pd.DataFrame, names: Iterable[str], condition: str) -> list[Json]:
     """Return a record per contender under a condition: the mean over trials of every measure, with its interval."""
-    beside = [each for column in rows if column.endswith("_bits") for each in unfinished_columns(column)]
+    beside = [each for column in map(str, rows) if column.endswith("_bits") for each in unfinished_columns(column)]
     numbers = rows.drop(columns=[*NUMBERS, *beside], errors="ignore").select_dtypes("number")
     numbers = numbers.rename(columns={each.name: each.over_trials.name for each in FABRIC_TRIALS.values()})
     known = {each.over_trials.name: each for each in FABRIC_TRIALS.values()}
