@@ -13,6 +13,8 @@ pytest.importorskip("alembic")
 
 from mlflow import MlflowClient
 
+from .test_hostile_folders import COSTS, NUMBERS, POLICY, SUMMARY, VERDICT, make, signed
+
 
 def test_a_campaign_is_a_run_with_one_below_for_each_training(
     lcca: RunCommand, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -55,3 +57,33 @@ def test_what_cannot_be_logged_is_said(lcca: RunCommand, copied: Path, monkeypat
     )
     monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None)
     assert "need the package mlflow-skinny: pip install 'lcca[mlflow]'" in lcca("export", copied, "sqlite:///x.db").err
+
+
+def test_names_that_are_no_names_of_files_are_logged(
+    lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as the file of a control of one's own in another folder, or a mixture of many."""
+    monkeypatch.chdir(tmp_path)
+    store = f"sqlite:///{tmp_path}/mlflow.db"
+    for i, name in enumerate(("../../own.py:Law", "./a", "a//b", "/a", "..", "x" * 400)):
+        run = make(tmp_path / str(i))
+        policies = [POLICY | {"id": each} for each in (name, f"{name}2")]
+        verdict = VERDICT | NUMBERS | {"A": name, "B": f"{name}2", "utility": name}
+        signed(run / "summary.json", SUMMARY | {"policies": policies, "comparisons": [verdict]})
+        signed(run / "costs.json", {"phases": [COSTS["phases"][0] | {"name": name}]})
+        (run / "verdicts.json").unlink()
+        answer = lcca("export", run, store, "--json")
+        assert answer.status == 0, answer.err
+        metrics = MlflowClient(tracking_uri=store).get_run(answer.json()["mlflow"]).data.metrics
+        assert sorted(metrics.values()).count(1.5) == 2 and 96.0 in metrics.values()  # a cost, an end, n and trials
+
+
+@pytest.mark.parametrize("store", ["sqlite:///{}", "postgresql://127.0.0.1:1/x", "foo://x"])
+def test_a_store_that_cannot_be_opened_is_bad_input(
+    lcca: RunCommand, tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mlflow.store.db.utils.MAX_RETRY_COUNT", 1)
+    named = store.format(tmp_path)
+    answer = lcca("export", make(tmp_path / "run"), named)
+    assert answer.status == 2 and f"{named}: MLflow: " in answer.err and "Traceback" not in answer.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,6 @@ from typing import Any
 import pandas as pd
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
-from mlflow.exceptions import MlflowException
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.loaded_run import LoadedRun
@@ -21,6 +21,9 @@ from lcca.inputs.errors import InputError
 ARTIFACTS = (layout.CONFIG, layout.SUMMARY, layout.REPORT, layout.ANSWERS)
 BATCH = 100
 """Parameters, and metrics, that a store takes at once."""
+
+LONGEST_KEY = 250
+"""Letters of a name; of longer ones the end is a digest."""
 
 LONGEST = 500
 """Letters of a parameter's value."""
@@ -44,8 +47,10 @@ def track(run: LoadedRun, uri: str) -> str:
         name = run.manifest["name"]
         known = client.get_experiment_by_name(name)
         return _whole(client, known.experiment_id if known else client.create_experiment(name), run)
-    except (MlflowException, OSError) as error:
-        raise InputError(f"{uri}: MLflow: {str(error).splitlines()[0]}") from error
+    except InputError:
+        raise
+    except Exception as error:  # of MLflow, of the network, or of the library of the store's database
+        raise InputError(f"{uri}: MLflow: {(str(error) or type(error).__name__).splitlines()[0]}") from error
 
 
 def _whole(client: MlflowClient, experiment: str, run: LoadedRun) -> str:
@@ -94,5 +99,8 @@ def _log(client: MlflowClient, run: str, words: Mapping[str, Any], metrics: list
 
 
 def _key(name: object) -> str:
-    """Return a name of the letters that MLflow takes in one."""
-    return re.sub(r"[^\w/.: -]", "_", str(name))
+    """Return a name as MLflow takes it: of its letters, no path that leads elsewhere, and not too long."""
+    parts = re.sub(r"[^\w/.: -]", "_", str(name)).split("/")
+    key = "/".join("_" if part in ("", ".", "..") else part for part in parts)
+    digest = hashlib.sha256(key.encode()).hexdigest()[:12]
+    return key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 13]} {digest}"
