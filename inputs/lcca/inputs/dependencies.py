@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import re
 import sys
 import warnings
@@ -18,12 +19,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import resolve_name
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from lcca.inputs.files import read_limited
-from lcca.inputs.names import MIXTURE, NAMES_A_FILE, ClassName
+from lcca.inputs.names import MIXTURE, NAMES_A_FILE, YAML_ENDINGS, ClassName
+from lcca.inputs.yaml_text import parse
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -59,6 +61,11 @@ class Reached:
         for name in sorted(self.own):
             digest.update(name.encode() + b"\0" + hashlib.sha256(read_limited(self.own[name])).digest())
         return digest.hexdigest() if self.own or self.libraries else ""
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """The SHA-256 of every own file, by its real path."""
+        return {os.path.realpath(file): sha256(read_limited(file)) for file in self.own.values()}
 
 
 class ImportReader:
@@ -140,10 +147,11 @@ class ImportReader:
 
 
 def reached_by(text: bytes, package: str, beside: Path) -> Reached:
-    """Return what a user's text of Python imports, and the files that its classes say they read.
+    """Return what a user's text of Python imports, and the files that it says it reads.
 
     Modules of the user count by their content, with all that they import, and installed libraries by their version. A
-    class names the files that it reads in a line such as ``files = ("table.csv",)``, from the text's folder.
+    class, or a file with a function, names the files that it reads in a line such as ``files = ("table.csv",)``, from
+    the text's folder.
 
     Args:
         text: Python; nothing is imported by what is none.
@@ -159,10 +167,15 @@ def reached_by(text: bytes, package: str, beside: Path) -> Reached:
     return Reached(found.own | {f"file {name}": beside / name for name in _files_in(text)}, found.libraries)
 
 
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 in hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def digest_with_imports(text: bytes, imports: str) -> str:
     """Return a hash of a text and its imports (see `Reached.digest`): the text's SHA-256 if there are none."""
-    own = hashlib.sha256(text).hexdigest()
-    return hashlib.sha256(f"{own} {imports}".encode()).hexdigest() if imports else own
+    own = sha256(text)
+    return sha256(f"{own} {imports}".encode()) if imports else own
 
 
 def digests_of_named_files(config: BaseModel) -> dict[str, str]:
@@ -173,11 +186,18 @@ def digests_of_named_files(config: BaseModel) -> dict[str, str]:
     Raises:
         InputError: a file cannot be read.
     """
-    return dict(_digests(config, ""))
+    return {key: digest for at, model in _models(config) for key, digest in _digests(at, model)}
+
+
+def libraries_of(config: BaseModel) -> dict[str, str]:
+    """Return the versions of the packages that the models of a configuration name in `libraries`, if installed."""
+    named = (getattr(model, "libraries", {}).items() for _, model in _models(config))
+    packages = {package for each in named for module, package in each if find_spec(module) is not None}
+    return {package: metadata.version(package) for package in sorted(packages)}
 
 
 def files_named(name: str) -> dict[str, str]:
-    """Return a hash of the file that a name depends on, by the file's path; nothing where it names none.
+    """Return a hash of each file that a name depends on, by the file's path; nothing where it names none.
 
     Args:
         name: a file, a class in Python, or a transport with a tuner whose model is in a file, as in
@@ -196,7 +216,17 @@ def files_named(name: str) -> dict[str, str]:
         text = read_limited(path)
         return {str(path): digest_with_imports(text, reached_by(text, named.package, path.parent).digest)}
     models = [part.partition(":")[2].partition(",")[0].strip() for part in name.split("@")[1:]]
-    return {file: hashlib.sha256(read_limited(file)).hexdigest() for file in (name, *models) if Path(file).is_file()}
+    return {file: digest for named in (name, *models) for file, digest in _with_extended(named)}
+
+
+def _with_extended(file: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the hash of a file, if it is one, and of those that it extends in YAML."""
+    if Path(file).is_file():
+        data = read_limited(file)
+        yield file, sha256(data)
+        content = parse(data.decode("utf-8-sig"), file)[0] if file.endswith(YAML_ENDINGS) else None
+        if isinstance(content, dict) and "extends" in content:
+            yield from _with_extended(os.path.normpath(Path(file).parent / str(content["extends"])))
 
 
 def imports_in(text: bytes, package: str) -> tuple[str, ...]:
@@ -228,8 +258,9 @@ def _parsed(text: bytes) -> ast.Module:
 
 
 def _files_in(text: bytes) -> list[str]:
-    """Return the texts that classes assign to `files`."""
-    inside = [line for node in ast.walk(_parsed(text)) if isinstance(node, ast.ClassDef) for line in node.body]
+    """Return the texts that classes, and the module, assign to `files`."""
+    holders = (node for node in ast.walk(_parsed(text)) if isinstance(node, ast.ClassDef | ast.Module))
+    inside = [line for node in holders for line in node.body]
     named = [
         line.value
         for line in inside
@@ -275,23 +306,26 @@ def _roots(top: str, folder: Path) -> list[Path]:
     return [Path(str(each.locate_file(""))) for each in found if each.read_text("METADATA") is not None]
 
 
-def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the hash of each file that is named in a value of a configuration."""
+def _models(value: Any, key: str = "") -> Iterator[tuple[str, BaseModel]]:
+    """Yield all models in a value, with what their keys begin with."""
     if fields := getattr(type(value), "model_fields", None):
-        for name, field in fields.items():
-            inner = getattr(value, name)
-            inside = (getattr(item, "__metadata__", ()) for item in get_args(field.annotation))
-            if any(NAMES_A_FILE in metadata for metadata in (field.metadata, *inside)):
-                several = isinstance(inner, tuple)
-                for i, text in enumerate(inner if several else [inner] if inner else []):
-                    if not isinstance(text, str):
-                        continue  # what the file held is in its place
-                    found = files_named(text).values()
-                    yield from ((f"{key}{name}.{i}" if several else f"{key}{name}", digest) for digest in found)
-            yield from _digests(inner, f"{key}{name}.")
-    elif isinstance(value, list | tuple):
-        for i, inner in enumerate(value):
-            yield from _digests(inner, f"{key}{i}.")
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _digests(inner, f"{key}{name}.")
+        yield key, value
+        value = {name: getattr(value, name) for name in fields}
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for name, inner in items:
+        yield from _models(inner, f"{key}{name}.")
+
+
+def _digests(key: str, model: BaseModel) -> Iterator[tuple[str, str]]:
+    """Yield the key and the hash of each file that a model itself names, given what its keys begin with."""
+    for name, field in type(model).model_fields.items():
+        inside = (getattr(item, "__metadata__", ()) for item in get_args(field.annotation))
+        if any(NAMES_A_FILE in metadata for metadata in (field.metadata, *inside)):
+            inner = getattr(model, name)
+            several = isinstance(inner, tuple)
+            for i, text in enumerate(inner if several else [inner] if inner else []):
+                if not isinstance(text, str):
+                    continue  # what the file held is in its place
+                if found := [*files_named(text).values()]:
+                    whole = found[0] if len(found) == 1 else sha256(" ".join(found).encode())
+                    yield f"{key}{name}.{i}" if several else f"{key}{name}", whole

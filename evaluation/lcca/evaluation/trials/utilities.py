@@ -26,6 +26,8 @@ from lcca.inputs.model import Model
 from lcca.inputs.names import ClassName, FileOrName
 from lcca.inputs.yaml_text import parse
 from lcca.remy_plus.policies.python_control import PythonFunction
+from lcca.remy_plus.policies.watched_code import Forbidden
+from lcca.remy_plus.rehearsal import require_alike
 
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 """Short flows are smaller, long ones at least as large, as datacenter papers tell them apart."""
@@ -128,7 +130,8 @@ class OwnUtility(OfSenders):
         together, alone = self.of(*np.transpose(TRIED)), [float(self.of(*each)) for each in TRIED]
         if not np.allclose(together, alone, rtol=1e-12, atol=1e-12):
             raise InputError(
-                f"{self.source.path}: {self.name}: a sender's utility must not depend on the others in the arrays"
+                f"{self.source.path}: {self.name}: a sender's utility must not depend on the others in the arrays, nor "
+                "on when it is asked for"
             )
 
     @classmethod
@@ -137,7 +140,9 @@ class OwnUtility(OfSenders):
         found = ClassName.of(text)
         if found is None or found.parameters:
             raise InputError(f"{text[:60]!r}: name a function as in my.py:fair")
-        return cls(PythonFunction.named(found))
+        own = cls(PythonFunction.named(found))
+        require_alike(own.source, _returned, own.source)
+        return own
 
     @property
     def name(self) -> str:
@@ -151,10 +156,11 @@ class OwnUtility(OfSenders):
         function = self._function
         try:
             bits = np.asarray(function(throughput.copy(), delay.copy()), dtype=np.float64)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Forbidden):
             raise
         except Exception as error:
             raise InputError(f"{self.source.at(error.__traceback__)}: {type(error).__name__}: {error}") from error
+        self.source.require_allowed()
         if bits.shape != throughput.shape or not np.isfinite(bits).all():
             raise InputError(f"{self.source.path}: {self.name}: must return a finite number for each sender")
         return bits
@@ -180,6 +186,12 @@ class OwnUtility(OfSenders):
         """Bits per doubling of the throughput, at 1 packet/µs and 100 µs."""
         half, whole = (float(self.of(share, REFERENCE_DELAY_US)) for share in (1.0, 2.0))
         return whole - half
+
+
+def _returned(source: PythonFunction, times: int) -> list[bytes]:
+    """Return what a function, made anew so many times, returns for a grid of throughputs and delays."""
+    throughput, delay = np.meshgrid(*np.linspace(np.min(TRIED, axis=0), np.max(TRIED, axis=0), 25).T)
+    return [OwnUtility(source).of(throughput.ravel(), delay.ravel()).tobytes() for _ in range(times)]
 
 
 class UtilityModel(Model):
@@ -237,12 +249,13 @@ class UtilityModel(Model):
         return ThroughputDelay(self.name, self.throughput_weight, self.delay_weight)
 
 
-def utilities_of(config: str, names: Iterable[str]) -> dict[str, Utility]:
-    """Return utilities by name, from the text of a configuration or the paper's; unknown ones are left out."""
+def utilities_of(config: str, names: Iterable[str], files: Mapping[str, str] | None = None) -> dict[str, Utility]:
+    """Return utilities by name, of a configuration's text or the paper's, but functions with none of these digests."""
     found = dict(UTILITIES)
     try:
         own = [UtilityModel.model_validate(each).build() for each in parse(config, CONFIG)[0]["utilities"]]
-        found |= {each.name: each for each in own}
+        known = [each for each in own if files is None or each.content().get("python") in (None, *files.values())]
+        found |= {each.name: each for each in known}
     except (KeyError, TypeError, ValueError):  # a configuration of another kind
         pass
     return {name: found[name] for name in names if name in found}

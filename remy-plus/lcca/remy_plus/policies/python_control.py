@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 import math
+import os
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from lcca.inputs.assignments import assignments
-from lcca.inputs.dependencies import digest_with_imports, reached_by
+from lcca.inputs.dependencies import digest_with_imports, reached_by, sha256
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName
@@ -26,6 +27,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import check_signals
 from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, digits
+from lcca.remy_plus.policies.watched_code import Forbidden, caught, watch
 
 ACK = {
     "now": "µs since the start of the trial",
@@ -53,6 +55,7 @@ class PythonClass:
         package: that holds it, for relative imports; empty for a file of its own.
         name: of the class.
         imports: a hash of what the text imports, as it was when it was read; empty if that is of Python alone.
+        reads: the SHA-256 of the file, of own modules that it imports and of files that it names, by their real paths.
     """
 
     path: str
@@ -60,6 +63,7 @@ class PythonClass:
     package: str
     name: str
     imports: str = ""
+    reads: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def named(cls, found: ClassName) -> Self:
@@ -76,17 +80,23 @@ class PythonClass:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-        imports = reached_by(data, found.package, path.parent).digest
-        return cls(str(path), text, found.package, found.name, imports)
+        reached = reached_by(data, found.package, path.parent)
+        reads = {os.path.realpath(path): sha256(data), **reached.contents}
+        return cls(str(path), text, found.package, found.name, reached.digest, reads)
 
     @cached_property
     def digest(self) -> str:
         """A hash of the text and what it imports: the text's SHA-256 if that is of Python alone."""
         return digest_with_imports(self.text.encode(), self.imports)
 
+    @cached_property
+    def module(self) -> str:
+        """The name of the module that it runs in."""
+        return f"{CONTROL_MODULE}{sha256(f'{self.path} {self.name} {self.digest}'.encode())[:16]}"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out what was made of the text."""
-        return type(self), (self.path, self.text, self.package, self.name, self.imports)
+        return type(self), (self.path, self.text, self.package, self.name, self.imports, self.reads)
 
     @cached_property
     def declared(self) -> type:
@@ -94,24 +104,34 @@ class PythonClass:
         found: type = self.fresh()
         return found
 
-    def fresh(self) -> Any:
-        """Run the text anew and return its class, which shares with others only what modules that it imports keep.
+    def fresh(self, watched: bool = True) -> Any:
+        """Run the text anew, watched or not, and return its class.
+
+        It shares with others only what modules that it imports keep.
 
         Raises:
             InputError: the text is no Python, fails, or has no such class; names the line.
         """
-        module = ModuleType(f"{CONTROL_MODULE}{self.digest[:16]}")
+        module = ModuleType(self.module)
         module.__file__, module.__package__ = self.path, self.package
         sys.modules[module.__name__] = module  # dataclasses look their module up there
+        if watched:
+            watch(self)
         try:
             exec(self._code, module.__dict__)
         except SyntaxError as error:
             raise InputError(f"{error.filename or self.path}:{error.lineno}: {error.msg}") from error
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Forbidden):
             raise
         except BaseException as error:
             raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
+        self.require_allowed()
         return self._picked(vars(module))
+
+    def require_allowed(self) -> None:
+        """Raise the error of what the code has done that it may not, if it went on after that."""
+        if self.module in caught:
+            raise caught[self.module]
 
     def _picked(self, members: Mapping[str, Any]) -> Any:
         found = members.get(self.name)
@@ -134,9 +154,9 @@ class PythonClass:
         return f"{self.path}:{line}" if line else self.line_of(otherwise)
 
     def line_of(self, member: str = "") -> str:
-        """Return the file and the line at which the class, or a method or value of it, is defined."""
-        classes = (each for each in ast.parse(self.text).body if isinstance(each, ast.ClassDef))
-        for found in (each for each in classes if each.name == self.name):
+        """Return the file and the line at which the class or function, or a member of it, is defined."""
+        defined = (each for each in ast.parse(self.text).body if isinstance(each, ast.ClassDef | ast.FunctionDef))
+        for found in (each for each in defined if each.name == self.name):
             inside = {name: each.lineno for each in found.body for name in _defines(each)}
             return f"{self.path}:{inside.get(member, found.lineno)}"
         return self.path
@@ -239,25 +259,30 @@ class PythonControl(Simple):
         flow = self._called("__init__", lambda: made_from(**dict(self.parameters)))
         first = self._called("start", flow.start)
         step, made, new, checked = flow.on_ack, self._ack, tuple.__new__, self._checked
+        module = self.source.module
 
         def on_ack(values: tuple[Any, ...]) -> Said:
             try:
                 answer = step(new(made, values))
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, Forbidden):
                 raise
             except BaseException as error:
                 raise self._failed(error, "on_ack") from error
+            if module in caught:
+                raise caught[module]
             return checked(answer, "on_ack")
 
         return on_ack, checked(first, "start")
 
     def _called(self, method: str, call: Callable[[], Any]) -> Any:
         try:
-            return call()
-        except KeyboardInterrupt:
+            found = call()
+        except (KeyboardInterrupt, Forbidden):
             raise
         except BaseException as error:
             raise self._failed(error, method) from error
+        self.source.require_allowed()
+        return found
 
     def _checked(self, answer: Any, method: str) -> Said:
         """Return a window and a gap as the engine takes them."""

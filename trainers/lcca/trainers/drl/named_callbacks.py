@@ -97,7 +97,8 @@ def _made(name: str) -> tuple[PythonClass, BaseCallback]:
         raise InputError(f"callbacks: {name[:60]!r}: name a class as in my.py:EarlyStop")
     source = PythonClass.named(found)
     with _blamed(source):
-        made_from: Any = source.fresh() if found.is_file else resolve_name(f"{found.where}:{found.name}")
+        # it may read what it wrote, and have lcca read files
+        made_from: Any = source.fresh(watched=False) if found.is_file else resolve_name(f"{found.where}:{found.name}")
         made = made_from(**dict(parameters_of(found.parameters)))
         if not isinstance(made, BaseCallback):
             base = f"{BaseCallback.__module__}.{BaseCallback.__name__}"

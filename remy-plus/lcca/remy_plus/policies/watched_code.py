@@ -1,0 +1,93 @@
+"""What a user's code in Python may not do wherever it runs, since nobody could tell it from the result.
+
+It may not read a file whose content is not among what results are kept by, and not end or double the process. A
+rehearsal sees the first moments alone; this holds in every trial, thread and worker process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from importlib.util import source_from_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import lcca
+from lcca.inputs.dependencies import sha256
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_limited
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.policies.python_control import PythonClass
+
+_LIBRARIES = ("/dev", "/etc", "/proc", "/sys", "/usr", sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
+_exit = os._exit
+
+
+class Forbidden(InputError):
+    """A user's code did what it may not do; the message names the line of its definition, and the remedy."""
+
+
+_watched: dict[str, PythonClass] = {}
+caught: dict[str, Forbidden] = {}
+"""What code has done that it may not, by its module: it may have caught the error."""
+
+
+def watch(source: PythonClass) -> None:
+    """Watch from now on what the code of a text does."""
+    if not _watched:
+        sys.addaudithook(_notice)  # for good: Python has no way to remove one
+        for each in (os, sys.modules[_exit.__module__]):
+            vars(each)["_exit"] = _end
+    _watched[source.module] = source
+    caught.pop(source.module, None)
+
+
+def _running() -> PythonClass | None:
+    """Return the text whose code called us, in this thread; None if there is none, or it is us who read a file."""
+    frame = sys._getframe(1).f_back
+    while frame is not None and frame.f_code is not _require_known.__code__:
+        if (found := _watched.get(frame.f_globals.get("__name__", ""))) is not None:
+            return found
+        frame = frame.f_back
+    return None
+
+
+def _notice(event: str, given: tuple[Any, ...]) -> None:
+    if event == "open":
+        path, _, flags = given
+        if not isinstance(path, int) and flags & (os.O_WRONLY | os.O_TRUNC) == 0 and (source := _running()):
+            _require_known(source, Path(os.path.realpath(os.fsdecode(path))))
+    elif event in ("os.exec", "os.fork", "os.forkpty") and (source := _running()):
+        raise _forbidden(source, f"replaces or doubles the process that it runs in ({event})")
+
+
+def _end(status: int) -> NoReturn:
+    if source := _running():
+        raise _forbidden(source, f"ends the process that it runs in, with status {status}")
+    _exit(status)
+
+
+def _require_known(source: PythonClass, file: Path) -> None:
+    """Raise `Forbidden` unless a change of a file that is read would be noticed, and it is what it was."""
+    if file.suffix == ".pyc" and file.parent.name == "__pycache__":
+        file = Path(source_from_cache(file))
+    installed = (
+        *_LIBRARIES,
+        *lcca.__path__,
+        *(each for each in sys.path if Path(each).name in ("site-packages", "dist-packages")),
+    )
+    if file.is_dir() or any(file.is_relative_to(os.path.realpath(each)) for each in installed):
+        return
+    name = os.path.relpath(file, os.path.realpath(Path(source.path).parent))
+    if (known := source.reads.get(str(file))) is None:
+        words = f'and nobody would notice its changes; add to the file: files = ("{name}",)'
+        raise _forbidden(source, f"reads {name}, {words}")
+    if sha256(read_limited(file)) != known:
+        raise _forbidden(source, f"reads {name}, which has changed meanwhile; begin again")
+
+
+def _forbidden(source: PythonClass, what: str) -> Forbidden:
+    caught[source.module] = found = Forbidden(f"{source.line_of()}: {source.name} {what}")
+    return found
