@@ -26,6 +26,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import TrialSource
+from lcca.evaluation.trials.utilities import OwnUtility
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.experiment import Costs
@@ -37,6 +38,7 @@ from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
+from lcca.inputs.names import one_name
 from lcca.inputs.validation import apply_overrides, read_document, read_with_files, validate, validate_list
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy, pieces
@@ -107,6 +109,7 @@ class Meeting:
         ideals: returns what is possible in the first so many trials; None where nothing is known of that.
         costs: returns what so many trials cost, where that is known better than from a few trials.
         notes: what was assumed of files of contenders.
+        utility: a function in Python that scores trials, by its name as in ``my.py:f``; empty if it is no such one.
     """
 
     place: TrialSource[Any]
@@ -120,6 +123,7 @@ class Meeting:
     ideals: Callable[[int], pd.DataFrame] | None = None
     costs: Callable[[Sequence[int]], Costs] | None = field(default=None, repr=False)
     notes: Sequence[str] = ()
+    utility: str = ""
 
     def most(self, wanted: int | None, usual: Mapping[str, int]) -> int:
         """Return how many trials there are at most: those wanted, all that there are, or what a simulator usually has.
@@ -226,7 +230,8 @@ def _on_networks(
         depends["ns3"] = asdict(execution.ns3)
     step = place.block if name == "ns3" else None
     notes = [f"{each.name}: {note}" for each in found for note in each.notes]
-    return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes)
+    own = one_name(options.get("utility") or "") if isinstance(scored, OwnUtility) else ""
+    return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=own)
 
 
 def _simulator(options: Options, space: Space) -> tuple[str, str]:

@@ -167,7 +167,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "first": summary(tables, which, found, sections, typed),
         "summary": tables.summary,
         "score_explained": score_explained(utilities)
-        if (utilities := utilities_of(tables.config, tables.utilities))
+        if (utilities := utilities_of(tables.config, tables.utilities, tables.manifest.get("config", {}).get("files")))
         else "",
         "levels": [
             (*level, [each for each in comparisons if each["level"] == name])

@@ -266,7 +266,7 @@ class EstimationConfig(RunConfig):
     fabric: FabricScenario | None = None
     simulator: FabricSimulator = "fabric"
     duration: Annotated[float, Field(gt=0)] = 10_000.0
-    utility: str = "default"
+    utility: FileOrName = "default"
     estimate: EstimateBlock
 
     @model_validator(mode="before")

@@ -13,7 +13,7 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
-from lcca.experiments.runs.manifest import read_kind
+from lcca.experiments.runs.manifest import FILES, changes, listed, read_kind
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.testing.summary import all_comparisons, verdicts
 from lcca.experiments.testing.trainings import seeds_done, trained_before
@@ -22,8 +22,9 @@ from lcca.inputs.errors import require
 
 def verdicts_of(path: Path) -> dict[str, Any]:
     """Return what verdicts.json must hold, from the run's configuration, checkpoints and trials."""
-    read_kind(path, SWEEP)
-    config = read_campaign(path / layout.CONFIG)
+    manifest, config = read_kind(path, SWEEP), read_campaign(path / layout.CONFIG)
+    other = {key: each for key, each in changes(path, config, manifest).items() if key.startswith(FILES)}
+    require(not other, f"{path}: {listed(other, config.content)} than when it ran; put it back as it was")
     folder = RunFolder(path, config)
     run = Run(folder, engine_of(config, 1), Costs(folder), Reporter(quiet=True))
     seeds = seeds_done(run)

@@ -137,10 +137,11 @@ class Prepared:
 def asked(command: str, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:
     """Return the configuration of what was asked for: the resolved place, contenders and options."""
     where = Path(on).stem if isinstance(on, str | os.PathLike) else getattr(on, "name", "place")
+    own = {"utility": Named(name=meeting.utility)} if meeting.utility else {}
     return ASKED[command](
         name=f"{command}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
         seed=seed,
         policies=tuple(Named(name=name) for name in names),
         place=meeting.space,
-        options={**meeting.options, **{key: value for key, value in options.items() if value is not None}},
+        options={**meeting.options, **own, **{key: value for key, value in options.items() if value is not None}},
     )

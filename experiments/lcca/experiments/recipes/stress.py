@@ -19,6 +19,7 @@ from lcca.experiments.defaults import STRESSED
 from lcca.experiments.experiment import Costs, Experiment, Found
 from lcca.experiments.places import On, Options, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.runs.asked import ASKED
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, did_you_mean, require, visible
@@ -78,7 +79,7 @@ def stress(
 def stressing(policy: str, against: Sequence[str], on: On, **wanted: Unpack[Wanted]) -> Prepared:
     """Return the search, ready to run."""
     require_options(wanted, Wanted)
-    require_libraries({"optuna": "optuna"}, "searches for hard networks", "tune")
+    require_libraries(ASKED["stress"].libraries, "searches for hard networks", "tune")
     from lcca.experiments.stress.search import ALPHA, BATCH, Loss, Search
 
     count = STRESSED | {name: wanted[name] for name in STRESSED if wanted.get(name)}  # type: ignore[literal-required]

@@ -32,6 +32,8 @@ class Asked(RunConfig):
         options: all others that a result depends on, by name.
     """
 
+    libraries: ClassVar[Mapping[str, str]] = {}
+
     policies: tuple[Named, ...]
     place: AnySpace | ListedNetworks | FabricSpace | Benchmark
     options: dict[str, Any]
@@ -77,3 +79,4 @@ ASKED = {
     for kind in kinds
 }
 """By command."""
+ASKED["stress"].libraries = {"optuna": "optuna"}

@@ -15,6 +15,7 @@ from lcca.experiments.runs.code_version import SHOWING, code_version
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
+from lcca.inputs.dependencies import libraries_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
 
@@ -39,6 +40,7 @@ def new_manifest(config: RunConfig) -> dict[str, Any]:
         "version": version(),
         "commit": commit(),
         "code": code_of(config),
+        "libraries": libraries_of(config),
         "seed": config.seed,
         "machine": {
             "system": platform.system(),
@@ -70,7 +72,7 @@ def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[
         raise InputError(f"{path}: a run of lcca {manifest['kind']}; choose another --out")
     if manifest.get("config_hash") != config.hash and not config.grows(changed := changes(path, config, manifest)):
         raise InputError(
-            f"{path}: a run of another configuration: {_listed(changed, config.content)}; {config.advice(changed)}"
+            f"{path}: a run of another configuration: {listed(changed, config.content)}; {config.advice(changed)}"
         )
     return _check_code(path, config, manifest)
 
@@ -102,7 +104,7 @@ def _named(value: Any, number: int) -> str:
     return str((isinstance(value, Mapping) and value.get("name")) or number)
 
 
-def _listed(changed: Mapping[str, tuple[Any, Any]], content: Any) -> str:
+def listed(changed: Mapping[str, tuple[Any, Any]], content: Any) -> str:
     """Return keys with their values before and now, and the files that have other contents."""
     words = [
         f"{_file(content, key.removeprefix(FILES))} has another content"
@@ -141,6 +143,14 @@ def _check_code(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list
             f"{path}: begun by version {manifest.get('version')}, this is {version()}: "
             "results could differ; finish it with that version or choose another --out"
         )
+    before, now = manifest.get("libraries"), libraries_of(config)
+    others = (
+        {name: each for name, each in before.items() if now.get(name, each) != each} if isinstance(before, dict) else {}
+    )
+    if others:
+        words = ", ".join(f"{name}=={each}, this is {now[name]}" for name, each in others.items())
+        text = f"begun with {words}: results could differ; install that again, or choose another --out"
+        raise InputError(f"{path}: {text}")
     theirs, ours = str(manifest.get("commit") or ""), commit()
     known = "code" in manifest  # earlier versions did not note it
     if known and manifest["code"] == code_of(config):

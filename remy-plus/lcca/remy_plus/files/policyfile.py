@@ -58,6 +58,8 @@ class PolicyFile:
         """Check what the types leave open."""
         if isinstance(self.policy, WithHeader):
             raise InputError("a policy file has its header apart from its policy")
+        if isinstance(self.header, str) and (os.sep in self.header or self.header.endswith(YAML_ENDINGS)):
+            raise InputError("header: name one of `lcca show headers`, or write all of it here, as a dict")
         hits = self.rule_hits
         if hits is None:
             return
@@ -211,10 +213,8 @@ def _from_class(name: str) -> PolicyFile:
     control = PythonControl.named(name)
     rehearse(control)
     header = getattr(control.source.declared, "header", None)
-    if isinstance(header, str) and (os.sep in header or header.endswith(YAML_ENDINGS)):
-        where = control.source.line_of("header")
-        raise InputError(f"{where}: header: name one of `lcca show headers`, or write all of it as a dict")
-    return PolicyFile(control, header=header, provenance={"python": name, "sha256": control.source.digest})
+    with about(control.source.line_of("header")):
+        return PolicyFile(control, header=header, provenance={"python": name, "sha256": control.source.digest})
 
 
 def _check_form(name: str) -> None:
