@@ -160,7 +160,7 @@ std::uint64_t Simulation::windows_together(Time begin, const Looks& looks) const
   const Time end = begin + static_cast<Time>(rounds_of_share) * lookahead_;
   const bool possible = pool_ && pool_->size() >= shares_.size() && last_.packets >= threads_.least_packets &&
                         !rounds_ && node_packets_.empty() && end <= settings_.horizon && looks.next() >= end &&
-                        flows_.back().start >= end;
+                        last_start_ >= end;
   return possible ? rounds_of_share : 1;
 }
 

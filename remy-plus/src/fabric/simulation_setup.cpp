@@ -213,6 +213,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     Flow& flow = flows_.emplace_back();
     flow.size = each.size;
     flow.start = each.after < 0 ? each.start : never;
+    if (flow.start < settings_.horizon) last_start_ = std::max(last_start_, flow.start);
     flow.src = static_cast<std::uint32_t>(each.src);
     flow.dst = static_cast<std::uint32_t>(each.dst);
     flow.payload = settings_.payload;

@@ -193,6 +193,14 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 900}]}},
             r"s\.yaml:7: workload: asks for 1\.2 times the rate of the link from 8 to 1; 0\.833 of that fits",
         ),
+        (
+            {"workload": {"kind": "permutation", "bytes": 9, "start_us": 200}, "drain_us": 900},
+            r"s\.yaml:10: workload\.start_us: must be less than duration_us \(200\)",
+        ),
+        (
+            {"workload": {"kind": "mix", "parts": [POISSON, {**POISSON, "start_us": 5000}]}},
+            r"s\.yaml:\d+: workload\.parts\.1\.start_us: must be less than duration_us \(200\)",
+        ),
         ({"warmup_us": 200}, r"s\.yaml:\d+: warmup_us: must be less than duration_us"),
         ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
         (

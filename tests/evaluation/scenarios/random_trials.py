@@ -3,6 +3,7 @@
 `make sanitize` runs 1,000 of each on engines that the sanitizers watch. A fault ends it with their report; the last
 line names the case, which runs alone with ``make sanitize ARGS="--engine fabrics --first CASE --cases 1"``. With
 ``make sanitize SANITIZE=thread ARGS="--engine fabrics --threads 3"`` threads share every trial, watched for races.
+With ``--threads 1 2 3 7`` every trial is run by each of these numbers of threads, which must not change a bit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib.util
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +27,7 @@ if __name__ == "__main__":  # before anything imports the other one
     _parser.add_argument("--core", type=Path, required=True, help="the compiled module")
     _parser.add_argument("--cases", type=int, default=1000, help="of each engine that run")
     _parser.add_argument("--first", type=int, default=0)
-    _parser.add_argument("--threads", type=int, default=1, help="that share a trial of a fabric")
+    _parser.add_argument("--threads", type=int, nargs="+", default=[1], help="that share a trial of a fabric")
     _parser.add_argument("--engine", choices=("networks", "fabrics"), action="append")
     OPTIONS = _parser.parse_args()
     _spec = importlib.util.spec_from_file_location("lcca.remy_plus._core", OPTIONS.core)
@@ -357,6 +358,22 @@ def drawn_law(draws: Draws) -> Policy:
     return with_header(law, carried and stamping(header(carried)))
 
 
+def uneven(flows: FabricFlows, horizon_ns: float, draws: Draws) -> FabricFlows:
+    """Flows with silences and late starts, beyond the horizon too, and only some hosts that send.
+
+    Scenarios can have none that begin beyond the horizon. Rounds keep their flows.
+    """
+    if flows.waits or not len(flows) or draws.chance(0.5):
+        return flows
+    one_sided = flows.src <= draws.whole(0, int(flows.src.max()))
+    kept = one_sided if draws.chance(0.5) and one_sided.any() else np.ones(len(flows), dtype=bool)
+    start = flows.start_ns[kept]
+    for _ in range(draws.of(0, 1, 1, draws.whole(1, 3))):
+        start[draws.whole(0, len(start) - 1) :] += draws.of(horizon_ns, draws.number(100, 2 * horizon_ns))
+    src, dst, size, priority = (each[kept] for each in (flows.src, flows.dst, flows.size_bytes, flows.priority))
+    return FabricFlows(src, dst, size, start, priority=priority)
+
+
 @contextmanager
 def shared(threads: int) -> Iterator[None]:
     """Meanwhile, trials of fabrics are shared by so many threads, even in windows that one would be through sooner."""
@@ -369,8 +386,13 @@ def shared(threads: int) -> Iterator[None]:
         core.run_fabric = alone
 
 
-def fabric_case(case: int, threads: int = 1) -> str:
-    """Run a case and return what became of it; a rule that is broken is an assertion."""
+def fabric_case(case: int, threads: Sequence[int] = (1,)) -> str:
+    """Run a case and return what became of it; a rule that is broken is an assertion.
+
+    Args:
+        case: its number.
+        threads: that share the trial; with several numbers it is run by each, and otherwise now and then by another.
+    """
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
     if scenario.granted and draws.chance(0.7):
@@ -380,18 +402,22 @@ def fabric_case(case: int, threads: int = 1) -> str:
     try:
         engines = {name: engine_of(policy, scenario.settings())}
         seed = draws.whole(0, 2**50)
-        if too_long(scenario, policy, scenario.flows(seed)):
+        flows = scenario.flows(seed)
+        flows = uneven(flows, scenario.horizon_ns(flows), draws)
+        if too_long(scenario, policy, flows):
             return "refused"
-        with shared(threads):
+        vars(scenario)["flows"] = lambda _seed: flows
+        with shared(threads[0]):
             (trial,) = run_fabric_trials(scenario, engines, [seed])
     except InputError:
         return "refused"
     check_trial(trial, scenario, sprays(policy))
-    if draws.chance(0.3):
-        with shared(draws.of(2, 3, 8) if threads == 1 else 1):
+    others = threads[1:] or [draws.of(2, 3, 8) if threads[0] == 1 else 1] * draws.chance(0.3)
+    for count in others:
+        with shared(count):
             (again,) = run_fabric_trials(scenario, engines, [seed])
         for key, value in trial.record.items():
-            assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), key
+            assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), (key, count)
     return "ran"
 
 

@@ -201,6 +201,8 @@ class FabricScenario(Model):
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
             yield ("warmup_us",), "must be less than duration_us, which it needs"
         for keys, part in self.parts:
+            if 1000 * getattr(part, "start_us", 0) >= self.end_ns:
+                yield (*keys, "start_us"), f"must be less than duration_us ({self.duration_us:g})"
             if misfit := part.class_problem(fabric, self.switch.classes, self.switch.class_bytes is not None):
                 yield (*keys, *misfit[0]), misfit[1]
         yield from self._problems_of_events(fabric)

@@ -284,6 +284,7 @@ class Simulation {
   std::vector<Agenda> agendas_;             // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t unfinished_ = 0;
+  Time last_start_ = 0;  // of flows that begin before the horizon
   Time progress_ = 0;
   std::unique_ptr<Forwarding> forwarding_;  // null: every flow has one way
   std::unique_ptr<Failures> failures_;

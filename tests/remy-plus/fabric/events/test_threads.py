@@ -24,7 +24,7 @@ from lcca.signal_sets.headers.header import Header, header
 from lcca.signal_sets.headers.simulated import stamping
 from lcca.signal_sets.load import resolve
 
-THREADS = (2, 3, 8)
+THREADS = (2, 3, 7)
 LEAF_SPINE = leaf_spine(tors=4, hosts_per_tor=4, spines=2)
 LOSSY = {"lossless": False, "buffer_bytes": 60e3}
 
@@ -107,6 +107,19 @@ def test_storms_of_pauses(bits: Bits) -> None:
     engine = FabricEngine("window", {"bdps": 4.0}, settings(buffer_bytes=30e3, alpha=0.5))
     record = bits(lambda: engine.run(LEAF_SPINE, flows))
     assert record["port_pauses_sent"].sum() > 100 and record["port_drops"].sum() == 0
+
+
+@pytest.mark.parametrize("silence_ns", [0.0, 4.3e5])
+@pytest.mark.parametrize("transport", ["dctcp", "homa", "ndp"])
+def test_flows_that_begin_beyond_the_horizon(bits: Bits, transport: str, silence_ns: float) -> None:
+    """The run ends as all else falls silent, and flows that never begin change no time."""
+    engine, early = FabricEngine(transport), many(LEAF_SPINE, 100, seed=14)
+    started = [early, replace(early, start_ns=early.start_ns + silence_ns)]
+    late = replace(early, start_ns=early.start_ns + 2e6)
+    record = bits(lambda: engine.run(LEAF_SPINE, in_order([*started, late]), horizon_ns=1e6))
+    alone = engine.run(LEAF_SPINE, in_order(started), horizon_ns=1e6)
+    assert record["end_ns"] < 1e6 and not np.isfinite(record["flow_fct_ns"][200:]).any()
+    np.testing.assert_array_equal(record["flow_fct_ns"][:200], alone["flow_fct_ns"])
 
 
 @pytest.mark.parametrize("topology", [star(2), dumbbell(2)], ids=["star", "dumbbell"])
