@@ -58,14 +58,14 @@ void Simulation::clear_wire(int number) {
   for (; !wire.empty(); wire.pop()) {
     const Packet& packet = wire.front();
     if (is_pfc(packet)) continue;
-    parts_.front()->around->discard(packet);
+    parts_.front()->around->lose(packet);
     lost += is_data(packet);
   }
   count_lost(number, number, lost);
 }
 
 void Simulation::lose(const Part& part, const Packet& packet, int in, int node) {
-  part.around->discard(packet);
+  part.around->lose(packet);
   if (!is_data(packet)) return;
   const int out = way(packet, node);
   count_lost(out < 0 ? in : out, out, 1);

@@ -36,6 +36,8 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     recovery_ = std::make_unique<Recovery>(failures_->begins());
   }
   make_ways(flows);
+  if (settings_.retransmit_after > 0)  // sooner, all would be sent again
+    settings_.retransmit_after = std::max(settings_.retransmit_after, 2 * base_rtt_);
   transport_ = transport(frame());
   transport_->reserve(flows.size());
   if (hosts() == Hosts::windowed && (settings.spraying != Spraying::flow || settings.sleek))
@@ -259,15 +261,16 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
   if (selective) sprayed_.resize(flows.size());
+  if (settings_.lossless && settings_.queue_bdps == 0) losses_ = std::make_unique<Losses>(flows.size(), lookahead_);
   auto* const uet = dynamic_cast<Uet*>(transport_.get());
   static constexpr GrantParameters as_rccc;
   const GrantParameters* const grants = uet ? uet->grants() : selective && settings_.granted ? &as_rccc : nullptr;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,
-                                           headers_.get(), selective ? &reports_ : nullptr, wiring_.hosts(),
-                                           parts_[i]->share});
+                                           headers_.get(), selective ? &reports_ : nullptr, losses_.get(),
+                                           wiring_.hosts(), parts_[i]->share});
     parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, rounds_ != nullptr, nullptr,
-                                       base_rtt_, sprayed_, uet, transport_->hears_answers(), grants});
+                                       base_rtt_, sprayed_, uet, transport_->hears_answers(), grants, losses_.get()});
   }
   fill_hosts(flows);
   fill_switches();

@@ -1,10 +1,14 @@
 """How transports react to losses, and how often θ-PowerTCP moves its rate."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
-from lcca.remy_plus.fabric.builders import dumbbell, star
+from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
+from lcca.remy_plus.fabric.events import LinkChange, LinkEvents
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import marking
@@ -133,3 +137,53 @@ def test_dcqcn_recovers_from_a_loss_without_a_mark() -> None:
     assert len(risen) > 0
     first = cut + 1 + risen[0]
     assert gbps[first + 1] == pytest.approx((gbps[first] + gbps[cut]) / 2)
+
+
+OF_HOSTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in ("dctcp", "hpcc", "rcp", "homa", "ndp", "nscc", "nscc+rccc")),
+    ("dctcp", {"selective": True}),
+    ("swift", {"spraying": "mixed", "selective": True}),
+]
+
+
+@pytest.mark.parametrize("priorities", [1, 2])
+@pytest.mark.parametrize(("transport", "changes"), OF_HOSTS)
+def test_no_timer_acts_while_pauses_hold_packets_up(transport: str, changes: dict[str, Any], priorities: int) -> None:
+    """An incast that takes 2.7 ms, with timers of 1 ms and less: all is waited for, and nothing is lost."""
+    own = {} if transport == "homa" else {"priorities": priorities}
+    engine = FabricEngine(transport, {}, settings(buffer_bytes=2e6, **own, **changes))
+    src = np.resize(np.arange(1, 24), 400)
+    incast = FabricFlows(src, np.zeros(400, int), np.full(400, 8000), np.zeros(400))
+    found = engine.run(leaf_spine(3, 8, 2, host_gbps=10, uplink_gbps=40), incast)
+    assert found["port_drops"].sum() == 0 < found["port_pauses_sent"].sum()
+    assert (found["retransmitted_packets"], found["timeouts"]) == (0, 0)
+    assert found["port_data_packets"][found["port_node"] < 24].sum() == 400 * 8
+    assert found["flow_fct_ns"].max() > 2.5e6
+
+
+@pytest.mark.parametrize(("transport", "changes"), OF_HOSTS)
+def test_timers_find_what_a_link_has_lost_with_pfc(transport: str, changes: dict[str, Any]) -> None:
+    """A link fails under a whole message, so that no NACK asks for it: only a timer can."""
+    engine = FabricEngine(transport, {}, settings(**changes))
+    down = [LinkChange(1e3, 1, 2, 0.0, 0), LinkChange(2e3, 1, 2, None, 0)]
+    found = engine.run(replace(star(2), events=LinkEvents(down, 100e3)), one(3_000))
+    assert found["port_lost_packets"].sum() >= 3 and found["retransmitted_packets"] >= 3
+    assert 30e3 < found["flow_fct_ns"][0] < 2.1e6
+
+
+@pytest.mark.parametrize(("transport", "changes"), OF_HOSTS)
+def test_packets_dropped_for_want_of_headroom_are_sent_again(transport: str, changes: dict[str, Any]) -> None:
+    incast = FabricFlows(np.arange(1, 9), np.zeros(8, int), np.full(8, 10**5), np.zeros(8))
+    own = settings(headroom_delays=0, buffer_bytes=4e4, alpha=1, **changes)
+    found = FabricEngine(transport, {}, own).run(star(9), incast, horizon_ns=1e9)
+    assert found["port_drops"].sum() > 0
+    np.testing.assert_array_equal(found["flow_delivered_bytes"], 10**5)
+
+
+@pytest.mark.parametrize(("transport", "changes"), OF_HOSTS)
+def test_timers_wait_for_round_trips_longer_than_theirs(transport: str, changes: dict[str, Any]) -> None:
+    """Links of 400 km without PFC: what comes back after 8 ms is no loss."""
+    engine = FabricEngine(transport, {}, settings(lossless=False, **changes))
+    found = engine.run(star(3, delay_ns=2e6), replace(one(50_000), src=np.array([2])))
+    assert found["port_drops"].sum() == 0 and 4e6 < found["flow_fct_ns"][0] < 60e6
+    assert (found["retransmitted_packets"], found["timeouts"]) == (0, 0)

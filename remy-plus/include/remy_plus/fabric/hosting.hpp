@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/counters/round_trips.hpp"
+#include "remy_plus/fabric/events/losses.hpp"
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/port.hpp"
 #include "remy_plus/fabric/surroundings.hpp"
@@ -51,6 +52,10 @@ struct Hosting {
   Uet* uet;                       // the transport, if it is one; null: another
   bool answers;                   // Transport::hears_answers()
   const GrantParameters* grants;  // of receivers; null: they grant nothing
+  const Losses* losses;           // null: there is no PFC
+
+  // Whether a timer that finds no progress means that something is lost.
+  bool may_miss(std::uint32_t flow, Time now) const { return !losses || losses->any(flow, now); }
 
   // A flow began, or data was received in order.
   void progress(Time now) const { tally.progress = std::max(tally.progress, now); }

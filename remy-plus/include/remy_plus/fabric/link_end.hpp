@@ -16,6 +16,9 @@ class LinkEnd {
   Time next() const { return next_; }
   Port& port() { return port_; }
 
+  // Its peer holds up a class.
+  bool paused(int priority) const { return Own::of(port_, priority).paused; }
+
   // Something may be sent from now on that could not before.
   void wake(Time now) {
     if (several || !port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));

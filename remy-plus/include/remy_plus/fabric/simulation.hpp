@@ -278,6 +278,7 @@ class Simulation {
   std::unique_ptr<Headers> headers_;
   std::unique_ptr<Rounds> rounds_;
   Reports reports_;
+  std::unique_ptr<Losses> losses_;  // null: there is no PFC
   std::vector<Sprayed> sprayed_;
   RoundTrips trips_;
   std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted

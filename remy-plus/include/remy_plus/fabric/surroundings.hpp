@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "remy_plus/fabric/events/losses.hpp"
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/headers.hpp"
 #include "remy_plus/fabric/packet.hpp"
@@ -19,6 +20,7 @@ struct Surroundings {
   bool mixed;                  // some packets do, or some have a header, and some do not
   Headers* headers;            // packets carry these; null: none
   Reports* reports;            // of ACKs, Packet::number says which; null: ACKs have none
+  Losses* losses;              // null: there is no PFC
   int hosts;                   // nodes before this one
   const std::uint32_t& share;  // the thread that has them now, whose stocks of numbers they use
 
@@ -34,6 +36,12 @@ struct Surroundings {
     stack.count = header.count;
     stack.way = header.way;
     return stack;
+  }
+
+  // A packet does not arrive.
+  void lose(const Packet& packet) const {
+    if (losses) losses->add(packet.flow, packet.time);
+    discard(packet);
   }
 
   // A packet is no more.

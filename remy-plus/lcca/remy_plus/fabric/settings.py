@@ -114,7 +114,8 @@ class FabricSettings:
         plain_ideal: ideal times are those of HPCC's simulator: propagation there and back, a full payload at every hop,
             all bytes at the slowest link; no ACK. A lone flow may have a slowdown below 1. Else they are exact.
         retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged, a selective
-            one sends a packet again so long after it was sent; 0 is never; 1000 if left out.
+            one sends a packet again so long after it was sent, and neither before two round trips; with PFC only of
+            flows that have lost something; 0 is never; 1000 if left out.
         give_up_after_us: a run ends in which nothing is delivered and no flow begins for so long and nothing but timers
             is due, such as one that PFC has locked; 0 is never.
         nack_gap_us: a receiver asks for the same packet only so often.

@@ -136,13 +136,15 @@ class HomaHost {
   }
 
   void ask(const Incoming& in, std::uint32_t number, Time now) {
+    if (!hosting_.may_miss(number, now)) return;
     for (const auto& [first, end] : in.missing()) say(Kind::nack, number, first, end, now);
   }
 
   void say_unanswered(std::uint32_t number, Time now) {
     const Flow& flow = hosting_.flows[number];
     const Outgoing& out = homa_.outgoing(number);
-    if (out.again.empty() && flow.next == out.granted) say(Kind::request, number, flow.next, 0, now);
+    if (out.again.empty() && flow.next == out.granted && hosting_.may_miss(number, now))
+      say(Kind::request, number, flow.next, 0, now);
   }
 
   // --- the receiver

@@ -103,7 +103,7 @@ class SelectiveHost {
     if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)
       own.credit.header = most_bytes(header->sent_bytes, static_cast<std::uint32_t>(flow.switches));
     const Time own_timeout = hosting_.transport.of(number).timeout(flow);
-    own.timeout = own_timeout > 0 ? own_timeout : settings.retransmit_after;
+    own.timeout = own_timeout > 0 ? std::max(own_timeout, 2 * hosting_.base_rtt) : settings.retransmit_after;
     own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
     arm(number, flow);
     nic.add(number, flow.start);
@@ -153,12 +153,19 @@ class SelectiveHost {
     }
     if (own.probe_at != never) arm(number, own.probe_at);
     ask_if_dry(number, flow, own, nic_of(number, 0), now);
-    std::uint32_t oldest;
-    while (own.timeout > 0 && own.under_way.oldest(oldest) && own.under_way[oldest].at + own.timeout <= now)
-      time_out(number, flow, own, oldest, now);
-    if (own.timeout > 0)
-      arm(number, own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout : now + own.timeout);
+    if (own.timeout > 0) look_for_losses(number, flow, own, now);
     arm(number, flow);
+  }
+
+  void look_for_losses(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
+    std::uint32_t oldest;
+    const auto due = [&] {
+      return own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout : now + own.timeout;
+    };
+    if (due() <= now && (nic_of(number, 0).paused(flow.priority) || !hosting_.may_miss(number, now)))
+      return arm(number, now + own.timeout);
+    while (due() <= now) time_out(number, flow, own, oldest, now);
+    arm(number, due());
   }
 
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {

@@ -54,7 +54,7 @@ class Composite {
     Line& line = lines_[static_cast<std::size_t>(number - first_)];
     std::uint64_t lost = 0;
     const auto lose = [&](const Packet& packet) {
-      around_.discard(packet);
+      around_.lose(packet);
       lost += is_data(packet);
     };
     if (line.sends) lose(line.packet);
@@ -165,7 +165,7 @@ class Composite {
 
   void drop(const Packet& packet, Port& at) {
     ++at.counts.drops;
-    around_.discard(packet);
+    around_.lose(packet);
   }
 
   // What waits when a packet has left came before: the next one follows at once.

@@ -133,7 +133,7 @@ class alignas(64) Departures {
     while (!lane.queue.empty()) {
       const Packet packet = Own::pop(from, lane, now);
       release(packet, now);
-      around_.discard(packet);
+      around_.lose(packet);
       lost += is_data(packet);
     }
     return lost;

@@ -102,7 +102,7 @@ class Switch : public Departures<headers, several> {
 
   void drop(const Packet& packet, Port& at) {
     ++at.counts.drops;
-    around_.discard(packet);
+    around_.lose(packet);
   }
 
   FlowCounter* counter_ = nullptr;

@@ -190,9 +190,10 @@ class alignas(64) Host {
 
   void go_back(std::uint32_t number, Flow& flow, Time now) {
     flow.progress = now;
-    if (flow.next == flow.acked) return;
+    Nic<several>& nic = nic_of(number, 0);
+    if (flow.next == flow.acked || nic.paused(flow.priority) || !hosting_.may_miss(number, now)) return;
     send_again(number, flow, true, now);
-    nic_of(number, 0).wake(now);
+    nic.wake(now);
   }
 
   void send_again(std::uint32_t number, Flow& flow, bool timeout, Time now) {
