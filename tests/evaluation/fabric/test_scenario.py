@@ -201,6 +201,10 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             {"workload": {"kind": "mix", "parts": [POISSON, {**POISSON, "start_us": 5000}]}},
             r"s\.yaml:\d+: workload\.parts\.1\.start_us: must be less than duration_us \(200\)",
         ),
+        (
+            {"topology": {**GOOD["topology"], "uplink_delay_ns": 250_000_000_000}},
+            r"s\.yaml:7: topology\.uplink_delay_ns: must be <= 1e\+08, found 250000000000",
+        ),
         ({"warmup_us": 200}, r"s\.yaml:\d+: warmup_us: must be less than duration_us"),
         ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
         (

@@ -17,6 +17,9 @@ from lcca.remy_plus.fabric.topology import FabricTopology
 Ends = tuple[int, int]
 Duration = Annotated[float, Field(gt=0, le=1e9)]
 
+MOST_CHANGES = 200_000
+"""Of links, by all events of a trial: some seconds to read."""
+
 
 class EventModel(Model):
     """A link slows down or fails, or a switch restarts: all of its links fail. At the end all is as it was.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from lcca.evaluation.fabric.events import EventModel, link_events, overlap
+from lcca.evaluation.fabric.events import MOST_CHANGES, EventModel, link_events, overlap
 from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads
@@ -214,7 +214,10 @@ class FabricScenario(Model):
                 keys, text = misfit
                 yield ("events", number, *keys), text
                 return
-        if found := overlap(self.events, fabric):
+        changes = sum(each.times * len(each.links(fabric)) for each in self.events)
+        if changes > MOST_CHANGES:
+            yield ("events",), f"change links {changes:,} times, more than {MOST_CHANGES:,}; ask for fewer"
+        elif found := overlap(self.events, fabric):
             keys, text = found
             yield ("events", *keys), text
 

@@ -14,11 +14,12 @@ from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric import builders
-from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS
+from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS, MOST_DELAY_NS
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Positive = Annotated[float, Field(gt=0)]
+Delay = Annotated[float, Field(gt=0, le=MOST_DELAY_NS)]
 
 LINK_BYTES = 600
 """Of memory that a link takes at least while a topology is built."""
@@ -79,7 +80,7 @@ class Star(_Built):
     kind: Literal["star"]
     hosts: Annotated[int, Field(ge=2, le=100_000)]
     gbps: Positive = GBPS
-    delay_ns: Positive = DELAY_NS
+    delay_ns: Delay = DELAY_NS
 
     @property
     def size(self) -> Size:
@@ -96,8 +97,8 @@ class Dumbbell(_Built):
     pairs: Count
     bottleneck_gbps: Positive = GBPS
     host_gbps: Positive = GBPS
-    bottleneck_delay_ns: Positive = DELAY_NS
-    host_delay_ns: Positive = DELAY_NS
+    bottleneck_delay_ns: Delay = DELAY_NS
+    host_delay_ns: Delay = DELAY_NS
 
     @property
     def size(self) -> Size:
@@ -116,8 +117,8 @@ class LeafSpine(_Built):
     spines: Count
     host_gbps: Positive = GBPS
     uplink_gbps: Positive = GBPS
-    host_delay_ns: Positive = DELAY_NS
-    uplink_delay_ns: Positive = DELAY_NS
+    host_delay_ns: Delay = DELAY_NS
+    uplink_delay_ns: Delay = DELAY_NS
 
     @property
     def size(self) -> Size:
@@ -142,7 +143,7 @@ class FatTree(_Built):
     hosts_per_edge: Count | None = None
     host_gbps: Positive = GBPS
     fabric_gbps: Positive = GBPS
-    delay_ns: Positive = DELAY_NS
+    delay_ns: Delay = DELAY_NS
 
     @property
     def size(self) -> Size:
@@ -166,7 +167,7 @@ class ThreeTier(_Built):
     hosts_per_tor: Count = 16
     host_gbps: Positive = GBPS
     fabric_gbps: Positive = 4 * GBPS
-    delay_ns: Positive = DELAY_NS
+    delay_ns: Delay = DELAY_NS
 
     @property
     def size(self) -> Size:

@@ -15,13 +15,18 @@ from lcca.remy_plus.fabric.topology import FabricTopology, Link, link_problems
 GBPS, DELAY_NS = 100.0, 1000.0
 """Rate and propagation delay of a link unless told otherwise: those of HPCC's evaluation (Li et al., SIGCOMM 2019)."""
 
+MOST_DELAY_NS = 1e8
+"""Of a link: what light in fibre takes half way round the Earth."""
+
 MOST_NODES = 1_000_000
 
 _COLUMNS = {
     "a": whole(0, MOST_NODES),
     "b": whole(0, MOST_NODES),
     "gbps": number("> 0 and finite", lambda value: value > 0),
-    "delay_ns": number("> 0 and finite (1 where a link has no length)", lambda value: value > 0),
+    "delay_ns": number(
+        f"> 0 and at most {MOST_DELAY_NS:g} (1 where a link has no length)", lambda value: 0 < value <= MOST_DELAY_NS
+    ),
 }
 _LOSSLESS = {"error_rate": number("0, or the column left out: link errors are not modelled", lambda value: value == 0)}
 
