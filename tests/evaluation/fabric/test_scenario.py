@@ -190,7 +190,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             r"s\.yaml:7: workload: needs one of bytes \(of each flow\) and sizes",
         ),
         (
-            {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 900}]}},
+            {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 100}]}},
             r"s\.yaml:7: workload: asks for 1\.2 times the rate of the link from 8 to 1; 0\.833 of that fits",
         ),
         (
