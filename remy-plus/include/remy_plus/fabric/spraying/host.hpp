@@ -162,8 +162,13 @@ class SelectiveHost {
     const auto due = [&] {
       return own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout : now + own.timeout;
     };
-    if (due() <= now && (nic_of(number, 0).paused(flow.priority) || !hosting_.may_miss(number, now)))
+    Nic& nic = nic_of(number, 0);
+    if (due() <= now && (nic.paused(flow.priority) || !hosting_.may_miss(number, now))) {
+      // Receivers may not answer what has arrived yet: a full window, or no credit, would stay.
+      if ((windows() || ends_speculation()) && own.unsent + own.lost > 0 && !nic.may_send(number))
+        request(number, flow, own, nic, now);
       return arm(number, now + own.timeout);
+    }
     while (due() <= now) time_out(number, flow, own, oldest, now);
     arm(number, due());
   }
