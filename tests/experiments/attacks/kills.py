@@ -84,7 +84,7 @@ def timeless(file: Path) -> Any:
     if "training" in file.parts and file.suffix == ".json":
         return without_times(json.loads(file.read_text().partition("\n")[2]))  # the first line is a digest
     if file.name == "report.html":
-        return re.sub(r'(?s)<section id="costs">.*?</section>', "", file.read_text())
+        return re.sub(r'(?s)<section id="costs">.*?</section>|[\d.,]+ CPU (s|min|h)', "", file.read_text())
     return file.read_bytes()
 
 
