@@ -81,6 +81,8 @@ def timeless(file: Path) -> Any:
         )
     if file.name == "costs.json":
         return None
+    if file.name.endswith(".monitor.csv"):
+        return [line.split(",")[:2] for line in file.read_text().splitlines()[1:]]  # reward and length, not the time
     if "training" in file.parts and file.suffix == ".json":
         return without_times(json.loads(file.read_text().partition("\n")[2]))  # the first line is a digest
     if file.name == "report.html":
