@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -51,12 +52,14 @@ def started(words: Sequence[str], folder: Path, does: Callable[[Sequence[str]], 
     sys.stdout.flush()
     sys.stderr.flush()
     if process := os.fork():
+        with suppress(OSError):  # the child did it, and has ended
+            os.setpgid(process, process)
         return process
     status = 70
     try:
         faulthandler.disable()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-        os.setsid()
+        os.setpgid(0, 0)
         os.chdir(folder)
         for number, name in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), number)
