@@ -86,7 +86,8 @@ def timeless(file: Path) -> Any:
     if "training" in file.parts and file.suffix == ".json":
         return without_times(json.loads(file.read_text().partition("\n")[2]))  # the first line is a digest
     if file.name == "report.html":
-        return re.sub(r'(?s)<section id="costs">.*?</section>|[\d.,]+ CPU (s|min|h)', "", file.read_text())
+        costs = r'(?s)<section id="costs">.*?</section>|<h3>What this took</h3>.*?</p>|[\d.,]+ CPU (s|min|h)'
+        return re.sub(costs, "", file.read_text())
     return file.read_bytes()
 
 
