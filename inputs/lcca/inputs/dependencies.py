@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import MIXTURE, NAMES_A_FILE, YAML_ENDINGS, ClassName
-from lcca.inputs.yaml_text import parse
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -221,6 +220,8 @@ def files_named(name: str) -> dict[str, str]:
 
 def _with_extended(file: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the hash of a file, if it is one, and of those that it extends in YAML."""
+    from lcca.inputs.yaml_text import parse  # commands that read none start without it
+
     if Path(file).is_file():
         data = read_limited(file)
         yield file, sha256(data)
