@@ -22,8 +22,9 @@ def test_a_run_that_has_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main([*asked, "--out", str(run)]) == 0
     capsys.readouterr()
     assert main(["watch", str(run), "--once"]) == 0
-    first, phase, *log = capsys.readouterr().out.splitlines()
+    first, phase, other, *log = capsys.readouterr().out.splitlines()
     assert first == "lcca compare compare-default: complete"
+    assert other.startswith("  other: 0 trials, ")  # start and end of the command
     assert phase.startswith("  compare: 192 trials, ") and "comparing fixed-window:12 with aimd" in log[0]
     assert main(["watch", str(run)]) == 0  # ends at once
     assert capsys.readouterr().out.splitlines() == [*log, first]

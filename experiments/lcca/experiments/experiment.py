@@ -308,7 +308,7 @@ def _words(answers: Sequence[Answer], done: int, most: int | None, unit: str) ->
     if not found:
         return f"{done} of {most} {unit}"
     if len(found) == 1:
-        return f"{done} {unit}: {found[0].verdict.name}"
+        return f"{done} {unit}: {found[0].void or found[0].verdict.name}"
     settled = sum(each.adjusted.settled for each in found)
     return f"{done} {unit}: {settled} of {len(found)} comparisons settled"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ from lcca.experiments.recipes.compare import compare
 from lcca.experiments.recipes.rank import rank as ranking
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.tuners.tuned import named_transport
+
+from ...conftest import RunCommand
 
 SLOWDOWN = UTILITIES["slowdown"]
 assert isinstance(SLOWDOWN, Ratio)
@@ -78,6 +82,7 @@ def test_nothing_that_finishes_is_no_slowdown_of_one() -> None:
         assert math.isnan(row["slowdown_mean"]["mean"]) and math.isnan(row["score_bits"]["mean"])
         assert row["flows_finished"] == 0 and row["unfinished"]["unfinished"] == row["unfinished"]["scored"] == 20
         assert [each["unfinished"] for each in row["by_size"]] == [20]
+        assert math.isnan(row["difference_bits"]["mean"]) and math.isnan(row["merit"]["difference_bits"]["value"])
     assert all(len(part) == 0 for each in trials for part in by_decade(each))
 
 
@@ -112,7 +117,7 @@ def test_few_unfinished_flows_leave_a_verdict_and_the_key_moves_the_share() -> N
     rule = SettlingRule()
 
     def void(percent: float, **keys: float) -> str:
-        unfinished = {"a": Unfinished(1000, 0, 0.0, "flows"), "b": Unfinished(1000, round(10 * percent), 50.0, "flows")}
+        unfinished = {"a": Unfinished(1000, 0, 0.0, "flows", 0.0), "b": Unfinished(1000, 1, 50.0, "flows", percent)}
         rules = rule.model_copy(update=keys)
         both = compare_policies("a", "b", *scores.values(), utility=SLOWDOWN, rule=rules, unfinished=unfinished)
         ranks = rank(scores, utility=SLOWDOWN, rule=rules, unfinished=unfinished)
@@ -125,11 +130,49 @@ def test_few_unfinished_flows_leave_a_verdict_and_the_key_moves_the_share() -> N
     assert "unfinished_percent" not in rule.model_dump()  # hashes of configurations stay
 
 
+def test_a_quantile_is_known_if_fewer_are_unfinished_than_lie_beyond_it() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.standard_normal(160)
+    unfinished = {name: Unfinished(1000, 5, 9.0, "flows", 0.5) for name in "ab"}
+    for name, void in (("slowdown-p99", ""), ("slowdown-p999", UNFINISHED), ("slowdown", "")):
+        keys: dict[str, Any] = {"utility": UTILITIES[name], "rule": SettlingRule(), "unfinished": unfinished}
+        assert compare_policies("a", "b", base, base + rng.standard_normal(160), **keys).void == void
+
+
+def test_a_tuning_of_what_does_not_finish_recommends_nothing(lcca: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "incast.yaml").write_text(json.dumps(INCAST | {"drain_us": 30}))
+    content = {
+        "name": "tuned",
+        "fabric": "incast.yaml",
+        "utility": "slowdown",
+        "tuner": {"policy": "dctcp@step:k_bdps=0.3", "trials": 2, "networks": 24},
+        "test": {"pairs": 24, "at_least": 24, "block": 24},
+    }
+    (tmp_path / "tuned.yaml").write_text(json.dumps(content))
+    answer = lcca("tune", tmp_path / "tuned.yaml", "--out", tmp_path / "run")
+    assert answer.status == 0, answer.err
+    assert "to paste" not in answer.out and "raise drain_us" in answer.out
+    assert lcca("report", tmp_path / "run").status == 0 and lcca(
+        "plot", tmp_path / "run", "--figure", "all"
+    ).status in (0, 2)
+
+
+def test_plots_and_pages_of_what_does_not_finish(lcca: RunCommand, tmp_path: Path) -> None:
+    place, run = tmp_path / "incast.yaml", tmp_path / "run"
+    for drain_us in (2, 100):
+        place.write_text(json.dumps(INCAST | {"drain_us": drain_us}))
+        where = run / str(drain_us)
+        assert lcca("evaluate", "dctcp", "hpcc", "--on", place, "--trials", 3, "--out", where).status == 0
+        assert "Traceback" not in lcca("plot", where, "--figure", "all", "--out", tmp_path).err
+        assert lcca("report", where).status == 0
+    assert "≥ " in (where / "report.html").read_text()
+
+
 def test_headers_are_not_decided_and_none_is_recommended() -> None:
     rng = np.random.default_rng(2)
     without = dict(enumerate(rng.standard_normal(8) * 0.001))
     with_it = {seed: score + 0.5 + 0.001 * rng.standard_normal() for seed, score in without.items()}
-    unfinished = {name: Unfinished(1000, 20, 50.0, "flows") for name in ("none", "header+bytes")}
+    unfinished = {name: Unfinished(1000, 20, 50.0, "flows", 2.0) for name in ("none", "header+bytes")}
     keys: dict[str, Any] = {"utility": SLOWDOWN, "rule": SettlingRule()}
     plain = compare_sets("none", "header+bytes", without, with_it, **keys)
     void = compare_sets("none", "header+bytes", without, with_it, **keys, unfinished=unfinished)
@@ -179,4 +222,7 @@ def test_shares_are_of_all_trials_of_a_contender() -> None:
     found = unfinished_of(rows, SLOWDOWN)["dctcp"]
     assert found.scored == 40 and found.unfinished == rows["score_unfinished"].sum() > 0
     assert found.percent == pytest.approx(100 * found.unfinished / 40)
+    rows = pd.DataFrame({"policy": ["a", "a"], "score_of": [10, 9990], "score_unfinished": [10, 0]})
+    small = unfinished_of(rows.assign(score_lacking_us=[math.nan, 0.0]), SLOWDOWN)["a"]
+    assert small.percent == 50 and math.isnan(small.lacking_us)  # both trials weigh the same in a mean score
     assert unfinished_of(pd.DataFrame({"policy": ["a"], "score_bits": [1.0]}), SLOWDOWN) == {}

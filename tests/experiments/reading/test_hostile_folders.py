@@ -67,6 +67,7 @@ def make(folder: Path) -> Path:
 
 def signed(path: Path, content: Any) -> None:
     """Write any JSON with a digest that is right, as everybody can."""
+    path.unlink(missing_ok=True)  # a pipe would wait for its reader
     if path.name in STATES and isinstance(content, dict):
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         path.write_text(json.dumps(content | {"sha256": digest}))

@@ -107,7 +107,8 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     together = (
         f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )
-    notes = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
+    void = UNFINISHED if any(c.void == UNFINISHED for c in found.comparisons) else TOO_FEW_TO_RANK
+    notes = [void if found.standings[0].best_rank is None else together]
     if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled or c.void == UNFINISHED]:
         notes.append(f"not settled: {', '.join(open_)}")
     wide_console().print(found.advice(margin), style="bold", markup=False)

@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.headline import TYPICAL
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommended, settings
+from lcca.evaluation.settling.intervals import UNFINISHED
+from lcca.evaluation.settling.unfinished import Unfinished
+from lcca.evaluation.settling.unfinished import advice as unfinished_advice
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
@@ -92,13 +96,17 @@ def print_tuning(summary: dict[str, Any]) -> None:
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
     notes = [f"candidates: {tried}; {summary['network_trials']} trials", *[TYPICAL] * bool(paid)]
     if not summary["comparisons"]:
-        notes.append("no candidate was better than the policy's own parameters")
+        notes.append("no candidate was better than the policy's own parameters" if recommended(summary) else UNFINISHED)
     title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
     print_table(Table(title, head, rows, left=2), *notes)
     for each in summary["comparisons"]:
         print_comparison(each, advice(each))
     if recommended(summary):
         print_table(settings(summary))
+    else:
+        sides = [each["unfinished"]["policies"] for each in summary["policies"]]
+        open_ = {name: Unfinished.read(each) for own in sides for name, each in own.items()}
+        print_visible(f"No recommendation: {unfinished_advice(open_)}")
 
 
 def _paid(summary: dict[str, Any]) -> dict[str, Callable[[dict[str, Any]], str]]:

@@ -72,7 +72,8 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
 
     def cell(row: Json) -> str:  # an ideal has no ports
         value = row.get(metric.name)
-        sign = AT_LEAST if isinstance(metric.compute, OverFlows) and _unfinished(row) else ""
+        bound = isinstance(metric.compute, OverFlows) or metric.needs in ("rounds", "events")
+        sign = AT_LEAST if bound and _unfinished(row) else ""
         return "–" if value is None else sign + write({end: each / metric.scale for end, each in value.items()})
 
     return cell

@@ -27,6 +27,9 @@ from lcca.inputs.json_values import finite
 
 Level = Literal["policy", "set"]
 
+ROUNDING = 1e-9
+"""Of per cents."""
+
 SAME = "the same policy"
 UNLEARNT = "the same policy: nothing learnt from the signal"
 """In place of a verdict on two that score the same, bit for bit: of any two, and of one that has signals more."""
@@ -118,7 +121,9 @@ class Comparison:
     @property
     def void(self) -> str:
         """Why there is no verdict, whatever the scores say; empty if there may be one."""
-        bounds = any(each.percent > self.unfinished_percent for each in self.unfinished.values())
+        quantile = getattr(self.utility, "quantile", None)  # as much beyond it may be unknown
+        most = self.unfinished_percent if quantile is None else min(self.unfinished_percent, 100 - 100 * quantile)
+        bounds = any(each.percent > most + ROUNDING for each in self.unfinished.values())
         return UNFINISHED if bounds else self.same
 
     @property
@@ -251,7 +256,7 @@ def compare_policies(
         skewness=look.skewness,
         looks=len(run.looks),
         e_value=look.e_value if run.looks else None,
-        note="; ".join(filter(None, (advice(own), _policy_note(run, pairs)))),
+        note=_policy_note(run, pairs),
         rule=rule.kind,
         block=block,
         blocks=look.n,
@@ -262,8 +267,9 @@ def compare_policies(
         unfinished=own,
         unfinished_percent=rule.unfinished_percent,
     )
-    hopeless = found.void == UNFINISHED and pairs.planned >= rule.first_look * block
-    return replace(found, enough=True) if hopeless else found
+    if found.void == UNFINISHED:  # whether scores are the same says nothing then
+        return replace(found, note=advice(own), enough=found.enough or pairs.planned >= rule.first_look * block)
+    return replace(found, note="; ".join(filter(None, (advice(own), found.note))))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits
 from lcca.evaluation.fabric.trials import FabricTrial
+from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
@@ -47,6 +48,12 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
     scores = {name: table["score_bits"].to_numpy() for name, table in tables.items()}
     unfinished = unfinished_of(pd.concat(tables.values()), utility)
+    bounds = {name for name, table in tables.items() if table["unfinished_percent"].mean() > UNFINISHED_PERCENT}
+    for name in tables:
+        if name in bounds or next(iter(tables)) in bounds:  # differences of bounds say nothing
+            scores[name] = np.full(len(scores[name]), np.nan)
+        if name in bounds or merit[name]["against"] in bounds:
+            merit[name]["difference_bits"] = dict.fromkeys(("value", "low", "high"), math.nan)
     return [
         {"id": name, "trials": len(table)}
         | {counted: int(table[counted].sum()) for counted in COUNTED}

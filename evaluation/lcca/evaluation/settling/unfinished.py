@@ -24,17 +24,14 @@ class Unfinished:
         unfinished: those of them that had not finished as their trial ended.
         lacking_us: about how much longer the trials would have to last; NaN where nothing tells.
         what: what is counted.
+        percent: the mean over trials of the share that did not finish: trials weigh the same in scores, too.
     """
 
     scored: int
     unfinished: int
     lacking_us: float
     what: str
-
-    @property
-    def percent(self) -> float:
-        """The unfinished ones in per cent; 0 where nothing was scored."""
-        return 100 * self.unfinished / self.scored if self.scored else 0.0
+    percent: float
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""

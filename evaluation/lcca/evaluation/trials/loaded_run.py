@@ -251,7 +251,8 @@ def read_manifest(folder: Path) -> Json | None:
         return None
     found, advice = read_state(file, "choose another --out"), "remove it, or choose another --out"
     for key in ("kind", "name", "state"):
-        if not (isinstance(word := found.get(key), str) and 0 < len(word) <= 100 and visible(word) == word):
+        word = found.get(key, "" if key == "name" else None)
+        if not (isinstance(word, str) and (word or key == "name") and len(word) <= 100 and visible(word) == word):
             raise InputError(f"{file}: damaged ({key}: {shown(word)} is no word of a manifest); {advice}")
     return found
 

@@ -306,12 +306,11 @@ def unfinished_of(rows: pd.DataFrame, utility: Utility, column: str = "score_bit
     of, unfinished, lacking = unfinished_columns(column)
     if of not in rows:
         return {}
-    return {
-        str(policy): Unfinished(
-            int(own[of].sum()),
-            int(own[unfinished].sum()),
-            float(own[lacking].max()),
-            utility.of.needs,
-        )
-        for policy, own in rows.groupby("policy", sort=False)
-    }
+    found = {}
+    for policy, own in rows.groupby("policy", sort=False):
+        some, open_ = own[own[of] > 0], own[own[unfinished] > 0]
+        percent = float((100 * some[unfinished] / some[of]).mean()) if len(some) else 0.0
+        counts = int(own[of].sum()), int(own[unfinished].sum())
+        lacked = float(open_[lacking].max(skipna=False)) if len(open_) else 0.0
+        found[str(policy)] = Unfinished(*counts, lacked, utility.of.needs, percent)
+    return found

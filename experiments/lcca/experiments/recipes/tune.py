@@ -13,6 +13,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, shown
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found, Pair, Question, Stop, Trials
@@ -150,6 +151,8 @@ def _record(config: TuningConfig, tested: Found, name: str, candidate: Candidate
     own = tested.rows[tested.rows["policy"] == policy]
     scores = common_scores(tested.rows)[policy]
     metrics = [each.name for each in shown(FABRIC_TRIALS, "study") if each.name in own]
+    unfinished = unfinished_of(own, config.utility.build()).get(policy)
+    too_many = unfinished is not None and unfinished.percent > config.rule.unfinished_percent
     return measured(own[["policy", *metrics]], [policy], "")[0] | {
         "id": name,
         "parameters": dict(candidate.params),
@@ -157,4 +160,5 @@ def _record(config: TuningConfig, tested: Found, name: str, candidate: Candidate
         "score_bits": interval(*mean_interval(scores, config.rule.alpha, config.test.pairs, config.place.block)),
         "trials": len(own),
         "failed": int((own["status"] != "ok").sum()),
+        **({"unfinished": {"too_many": too_many, "policies": {policy: unfinished.to_json()}}} if unfinished else {}),
     }

@@ -201,7 +201,7 @@ def compare_all(groups: Sequence[Group]) -> list[Comparison]:
         seen = {name: set(chosen.learner.signals.signals) for name, chosen in group.selected.items()}
         alone = {name: part.compare_all_candidates(total) for name, part in group.by_trainer.items()}
         for at, each in enumerate(group.compare_all_candidates(total)):
-            remarks = [TRAINED_TOO_LITTLE] if seen[each.A] <= seen[each.B] and each.high < 0 else []
+            remarks = [TRAINED_TOO_LITTLE] if seen[each.A] <= seen[each.B] and each.high < 0 and not each.void else []
             if alone:
                 said = {name: rows[at].stated.name for name, rows in alone.items()}
                 remarks.append(trainers_remark(group.learnt_by(each.A, each.B), each.stated.name, said))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lcca.remy_plus.policies.python_control import PythonClass
 
 _LIBRARIES = ("/dev", "/etc", "/proc", "/sys", "/usr", sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
+_OUTSIDE = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "sqlite3.connect", "socket.connect")
 _exit = os._exit
 
 
@@ -61,6 +62,16 @@ def _notice(event: str, given: tuple[Any, ...]) -> None:
             _require_known(source, Path(os.path.realpath(os.fsdecode(path))))
     elif event in ("os.exec", "os.fork", "os.forkpty") and (source := _running()):
         raise _forbidden(source, f"replaces or doubles the process that it runs in ({event})")
+    elif event in _OUTSIDE and (source := _running()) and not _importing():
+        raise _forbidden(source, f"asks what is outside of its process, where nobody would notice changes ({event})")
+
+
+def _importing() -> bool:
+    """Tell whether a module is being imported in this thread: libraries may ask the machine what it is."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def _end(status: int) -> NoReturn:

@@ -85,6 +85,8 @@ def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
     drawn = [
         pooled_quantiles([slowdown[part[trial[part] == i]] for i in range(len(trials))], weights) for part in parts
     ]
+    if not len(size):
+        return  # no flow says anything
     for column, panel in enumerate(BY_SIZE.values()):
         found = np.array([each[:, column] for each in drawn])
         low, high = _ends(log2(found.T), len(trials))

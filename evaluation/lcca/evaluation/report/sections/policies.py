@@ -17,7 +17,7 @@ from lcca.evaluation.report.words.statements import capital, counted_units, inte
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import UNKNOWN, knobs_of, named, setting, settings
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, OverFlows
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -74,10 +74,12 @@ def _conditions(rows: Sequence[Json]) -> list[str]:
 def _measured(row: Json, metric: Metric) -> str:
     """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
     value, digits = row.get(metric.name), metric.digits
+    open_ = row.get("flows", 0) - row.get("flows_finished", 0) if isinstance(metric.compute, OverFlows) else 0
+    sign = "≥ " if open_ else ""
     if isinstance(value, Mapping):
         keys = ("value" if "value" in value else "mean", "low", "high")
         middle, low, high = (None if (at := value[key]) is None else at / metric.scale for key in keys)
-        return interval(middle, low, high, f"{{:,.{digits}f}}")
+        return sign + interval(middle, low, high, f"{{:,.{digits}f}}")
     error = row.get(f"{metric.name}_se")
     after = "" if error is None else f" ± {number(error / metric.scale, digits)}"
     return number(value if value is None else value / metric.scale, digits) + after

@@ -79,7 +79,7 @@ def advice(comparison: Json) -> str:
 
 def recommended(summary: Json) -> bool:
     """Tell whether the tuned values may be pasted: not where too much was unfinished to know what they do."""
-    return all(void(each) != UNFINISHED for each in summary["comparisons"])
+    return all(void(each) != UNFINISHED for each in (*summary["comparisons"], *summary["policies"]))
 
 
 def _own(summary: Json) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
