@@ -73,7 +73,8 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
     def cell(row: Json) -> str:  # an ideal has no ports
         value = row.get(metric.name)
         bound = isinstance(metric.compute, OverFlows) or metric.needs in ("rounds", "events")
-        sign = AT_LEAST if bound and _unfinished(row) else ""
+        known = value is not None and math.isfinite(next(iter(value.values())))
+        sign = AT_LEAST if known and bound and _unfinished(row) else ""
         return "–" if value is None else sign + write({end: each / metric.scale for end, each in value.items()})
 
     return cell
@@ -81,7 +82,8 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
 
 def _score(row: Json) -> str:
     found = row["score_bits"]
-    sign = "≤ " if (row.get("unfinished") or {}).get("unfinished") else ""
+    bound = (row.get("unfinished") or {}).get("unfinished") and math.isfinite(found["mean"])
+    sign = "≤ " if bound else ""
     return sign + interval(found["mean"], found["low"], found["high"], "{:.3f}")
 
 

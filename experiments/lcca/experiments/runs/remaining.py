@@ -74,7 +74,7 @@ def more_pairs(found: Sequence[Comparison], done: int, at_least: int, most: int,
     left, sure = max(most - done, 0), max(at_least - done, 0)
     low = high = sure
     for each in found:
-        if not (each.verdict.settled if settled else each.enough):
+        if not (each.ended if settled else each.enough):
             known = each.likely_n if settled else each.enough_n and (each.enough_n, each.enough_n)
             ahead = known or (each.n, each.n + left)
             low, high = max(low, ahead[0] - each.n), max(high, ahead[1] - each.n)

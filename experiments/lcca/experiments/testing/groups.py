@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,8 @@ from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
-from lcca.evaluation.trials.utility import Utility
+from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.evaluation.trials.utility import Utility, unfinished_columns
 from lcca.experiments.experiment import Answer, Question, Trials
 from lcca.inputs.json_values import finite
 from lcca.remy_plus.policies.policy import Policy
@@ -128,6 +130,20 @@ class Group:
         x, y, shared = self.by_seed(a), self.by_seed(b), max(total, 1)
         settled_by: dict[str, Any] = {"utility": self.utility, "rule": self.rule, "comparisons": shared}
         return compare_sets(a, b, x, y, **settled_by, margin=margin, spread=spread, unfinished=self.unfinished)
+
+    @cached_property
+    def unfinished_flows(self) -> Mapping[str, Unfinished]:
+        """What of all flows did not finish, whatever the utility scores; empty on networks."""
+        if "flows_finished" not in self.trained:
+            return {}
+        own, (of, unfinished, lacking) = self.trained, unfinished_columns("score_bits")
+        counted = own.copy()
+        counted[of], counted[unfinished], counted[lacking] = (
+            own["flows"],
+            own["flows"] - own["flows_finished"],
+            math.nan,
+        )
+        return replace(self, utility=fabric_utility("slowdown"), trained=counted).unfinished
 
     @cached_property
     def unfinished(self) -> Mapping[str, Unfinished]:

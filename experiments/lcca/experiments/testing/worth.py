@@ -13,6 +13,7 @@ from lcca.evaluation.fabric.merit import Flows, merits_of, unpacked
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.layout import SLOWDOWNS
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.testing.groups import Group
 from lcca.inputs.json_values import finite, finite_values, json_value
@@ -23,6 +24,8 @@ def worth_at_most(
     groups: Sequence[Group], trials: Mapping[str, pd.DataFrame], required_percent: float
 ) -> list[dict[str, Any]]:
     """Return a row per utility and ideal among the hand-designed policies; none where there is none.
+
+    Nor is there one where too much is unfinished under the ideal or its best rival: the difference is of bounds then.
 
     Scores are those of the test of selected policies, header bytes free. A signal set's is the score of the baseline's
     selected policy and the mean difference between the two sets over training seeds, each of which has trials of its
@@ -51,6 +54,9 @@ def _of(group: Group, trials: pd.DataFrame, required: float) -> list[dict[str, A
     scores = {name: mean_of_blocks(own, group.block) for name, own in by_trial.items()}
     plain = [group.base, *(name for name, each in designed.items() if not (each.kind.ideal or each.kind.header))]
     rival, base = max(plain, key=lambda name: scores[name]), scores[group.base]
+    open_ = unfinished_of(trials, group.utility)
+    bounds = {name for name, each in open_.items() if each.percent > group.rule.unfinished_percent}
+    ideals = [name for name in ideals if not bounds & {name, rival}]
     chosen = [*(each.learner.id for each in group.selected.values()), *designed]
     policies = {name: scores[name] for name in chosen if name not in ideals}
     sets = {name: base + fmean(gains) for name in group.selected if (gains := _gains(group, name))}
