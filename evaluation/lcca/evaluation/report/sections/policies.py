@@ -74,8 +74,9 @@ def _conditions(rows: Sequence[Json]) -> list[str]:
 def _measured(row: Json, metric: Metric) -> str:
     """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
     value, digits = row.get(metric.name), metric.digits
-    open_ = row.get("flows", 0) - row.get("flows_finished", 0) if isinstance(metric.compute, OverFlows) else 0
-    sign = "≥ " if open_ else ""
+    counts = [row.get(name, 0) for name in ("flows", "flows_finished")]
+    begun, finished = (each["mean"] if isinstance(each, Mapping) else each for each in counts)
+    sign = "≥ " if isinstance(metric.compute, OverFlows) and finished < begun else ""
     if isinstance(value, Mapping):
         keys = ("value" if "value" in value else "mean", "low", "high")
         middle, low, high = (None if (at := value[key]) is None else at / metric.scale for key in keys)
