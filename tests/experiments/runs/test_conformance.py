@@ -27,7 +27,7 @@ from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.estimation import durations
 from lcca.experiments.estimation import run as estimation
 from lcca.experiments.reading.exporting import export_tables
-from lcca.experiments.recipes import sweep
+from lcca.experiments.recipes import kept, sweep
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
@@ -55,7 +55,8 @@ class EngineForNs3(Engine):
 def quick() -> Iterator[None]:
     """Leave out the drawing of figures, which takes longer than all the rest, and ns-3."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "render", lambda folder, costs: (folder / "report.html").touch())
+        for module in (kept, sweep):
+            patch.setattr(module, "render", lambda folder, costs: (folder / "report.html").touch())
         for drawn in ("_draw", "_draw_looks"):
             patch.setattr(estimation, drawn, lambda run, known: None)
         patch.setattr(durations, "save", lambda figure, folder, name: None)
