@@ -30,7 +30,7 @@ class WithGymnasium:
         return spec
 
 
-if "gymnasium" in sys.modules:
+if sys.modules.get("gymnasium") is not None:
     import_module(f"{__name__}.registration")
 else:
     sys.meta_path.insert(0, WithGymnasium)

@@ -40,7 +40,7 @@ def own(head: str = "", before: str = "", inside: str = "") -> Utility:
     [
         ("before", "os.getpid() % 997"),
         ("before", "random.random()"),
-        ("before", "hash('a') % 997"),
+        ("before", "hash('a') % 997 + hash('b') % 997 / 997"),
         ("before", "int(time.time() / 3600) % 997"),  # the same for an hour
         ("inside", "__import__('datetime').date.today().toordinal() % 997"),
         ("inside", "os.getpid() % 997"),

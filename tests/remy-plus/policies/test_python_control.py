@@ -396,7 +396,7 @@ def test_what_it_only_writes_need_not_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "of",
     [
-        "hash('a') % 997",
+        "hash('a') % 997 + hash('b') % 997 / 997",
         "sum(i * ord(c) for i, c in enumerate(set('abcdefghijklm'))) % 997",  # the order of a set of texts
         "__import__('os').getpid() * 7919 % 997",  # far apart for processes that follow one another
     ],
