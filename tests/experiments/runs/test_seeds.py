@@ -46,7 +46,7 @@ def met(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[int, int]]]:
     monkeypatch.setattr(Engine, "run", noted)
     monkeypatch.setattr(FabricEngine, "run", noted_fabric)
     monkeypatch.setattr(place, "Ns3", EngineForNs3)
-    monkeypatch.setattr(sweep, "render", lambda folder: (folder / "report.html").touch())
+    monkeypatch.setattr(sweep, "render", lambda folder, costs: (folder / "report.html").touch())
     yield found
 
 
