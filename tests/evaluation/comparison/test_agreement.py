@@ -7,6 +7,8 @@ from scipy import stats
 
 from lcca.evaluation.comparison.agreement import agreements, order_flips, paired
 from lcca.evaluation.report.sections.agreement import draw_agreement
+from lcca.evaluation.settling.intervals import UNFINISHED
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
 
 
 def table(offset, policies=("a", "b"), n=96, noise=0.0, seed=0):
@@ -99,3 +101,16 @@ def test_the_figure_has_a_row_per_topology():
     both = paired(table({"a": 0.0, "b": 0.1}), table({"a": 0.0, "b": 0.1}))
     figure = draw_agreement({"dumbbell": both, "line": both}, ("fast engine", "ns-3"))
     assert len(figure.axes) == 6
+
+
+@pytest.mark.parametrize("unfinished", [0, 1, 30])
+def test_means_of_bounds_do_not_agree(unfinished: int) -> None:
+    """Of 100 flows a trial; the scores of both simulators are the same."""
+    n = 20 * 16
+    table = pd.DataFrame(
+        {"policy": "p", "network": range(n), "seed": 1, "status": "ok", "starved": 0, "score_bits": np.sin(range(n))}
+        | {each.name: 1.0 for each in shown(NETWORK_TRIALS, "compare") if each.name != "score_bits"}
+        | {"score_of": 100, "score_unfinished": unfinished}
+    )
+    score = next(each for each in agreements(table, table, "dumbbell") if each.metric == "score_bits")
+    assert score.verdict.startswith("agree") if unfinished <= 1 else score.verdict == UNFINISHED

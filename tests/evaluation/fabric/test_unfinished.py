@@ -133,8 +133,9 @@ def test_few_unfinished_flows_leave_a_verdict_and_the_key_moves_the_share() -> N
 def test_a_quantile_is_known_if_fewer_are_unfinished_than_lie_beyond_it() -> None:
     rng = np.random.default_rng(3)
     base = rng.standard_normal(160)
-    unfinished = {name: Unfinished(1000, 5, 9.0, "flows", 0.5) for name in "ab"}
+    rows = pd.DataFrame({"policy": ["a", "b"], "score_of": 1000, "score_unfinished": 5, "score_lacking_us": 9.0})
     for name, void in (("slowdown-p99", ""), ("slowdown-p999", UNFINISHED), ("slowdown", "")):
+        unfinished = unfinished_of(rows, UTILITIES[name])
         keys: dict[str, Any] = {"utility": UTILITIES[name], "rule": SettlingRule(), "unfinished": unfinished}
         assert compare_policies("a", "b", base, base + rng.standard_normal(160), **keys).void == void
 

@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.base import UNFINISHED_PERCENT, Rule
+from lcca.evaluation.settling.intervals import UNFINISHED, t_interval
 from lcca.evaluation.settling.units import BLOCK, means_of
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.core.elementary import log
 
@@ -106,6 +107,7 @@ def agreements(
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Return the trials that both tables have, with columns ``<metric>_1`` and ``<metric>_2``."""
     columns = [*KEYS, *(each.name for each in shown(NETWORK_TRIALS, "compare")), "starved"]
+    columns += [each for each in unfinished_columns(SCORE.name)[:2] if each in first and each in second]
     good = [table.loc[table["status"] == "ok", columns] for table in (first, second)]
     return good[0].merge(good[1], on=KEYS, suffixes=("_1", "_2"))
 
@@ -146,7 +148,15 @@ def _agreement(
         starved=len(unlike),
         without_starved=float(by_network.drop(unlike, errors="ignore").mean()),
         margin=margin,
-        verdict="" if margin is None else _verdict(units.size, low, high, margin),
+        verdict="" if margin is None else UNFINISHED if _bounds(rows) else _verdict(units.size, low, high, margin),
+    )
+
+
+def _bounds(rows: pd.DataFrame) -> bool:
+    """Tell whether too much is unfinished in either simulator to know mean scores; nothing is of senders."""
+    sides = [[f"{each}_{i}" for each in unfinished_columns(SCORE.name)[:2]] for i in (1, 2)]
+    return any(
+        of in rows and 100 * (rows[open_] / rows[of].clip(lower=1)).mean() > UNFINISHED_PERCENT for of, open_ in sides
     )
 
 

@@ -27,9 +27,6 @@ from lcca.inputs.json_values import finite
 
 Level = Literal["policy", "set"]
 
-ROUNDING = 1e-9
-"""Of per cents."""
-
 SAME = "the same policy"
 UNLEARNT = "the same policy: nothing learnt from the signal"
 """In place of a verdict on two that score the same, bit for bit: of any two, and of one that has signals more."""
@@ -121,9 +118,7 @@ class Comparison:
     @property
     def void(self) -> str:
         """Why there is no verdict, whatever the scores say; empty if there may be one."""
-        quantile = getattr(self.utility, "quantile", None)  # as much beyond it may be unknown
-        most = self.unfinished_percent if quantile is None else min(self.unfinished_percent, 100 - 100 * quantile)
-        bounds = any(each.percent > most + ROUNDING for each in self.unfinished.values())
+        bounds = any(each.exceeds(self.unfinished_percent) for each in self.unfinished.values())
         return UNFINISHED if bounds else self.same
 
     @property
@@ -268,7 +263,8 @@ def compare_policies(
         unfinished_percent=rule.unfinished_percent,
     )
     if found.void == UNFINISHED:  # whether scores are the same says nothing then
-        return replace(found, note=advice(own), enough=found.enough or pairs.planned >= rule.first_look * block)
+        planned = pairs.x.size + pairs.lost
+        return replace(found, note=advice(own), enough=found.enough or planned >= rule.first_look * block)
     return replace(found, note="; ".join(filter(None, (advice(own), found.note))))
 
 
@@ -293,11 +289,6 @@ class _Pairs:
     ends: NDArray[np.int64]
     block: int
     lost: int
-
-    @property
-    def planned(self) -> int:
-        """All pairs, those without a score too."""
-        return int(self.x.size) + self.lost
 
     @classmethod
     def of(cls, a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike, block: int) -> "_Pairs":

@@ -7,7 +7,7 @@ is left out (`FlowTimes.at_least`): two policies under which nothing finishes lo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ class Unfinished:
         lacking_us: about how much longer the trials would have to last; NaN where nothing tells.
         what: what is counted.
         percent: the mean over trials of the share that did not finish: trials weigh the same in scores, too.
+        quantile: that the utility scores.
     """
 
     scored: int
@@ -32,10 +33,15 @@ class Unfinished:
     lacking_us: float
     what: str
     percent: float
+    quantile: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return asdict(self) | {"lacking_us": self.lacking_us if math.isfinite(self.lacking_us) else None}
+
+    def exceeds(self, percent: float) -> bool:
+        """Tell whether more is unfinished than may be: so many per cent, of a quantile no more than lies beyond it."""
+        return self.percent > min(percent, 100 - 100 * (self.quantile or 0)) + 1e-9  # rounding
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Unfinished:
@@ -48,22 +54,14 @@ class Unfinished:
 
 
 def advice(found: Mapping[str, Unfinished]) -> str:
-    """Return what is unfinished of contenders, and what to change; empty where all of it finished."""
+    """Return what is unfinished of contenders, and what to raise by about how much; empty where all of it finished."""
     own = {name: each for name, each in found.items() if each.unfinished}
     if not own:
         return ""
-    return f"{', '.join(f'{name}: {each}' for name, each in own.items())}; {remedy(own.values())}"
-
-
-def remedy(found: Iterable[Unfinished]) -> str:
-    """Return which key to raise, and by about how much."""
-    lacking = [each.lacking_us for each in found]
-    if not all(map(math.isfinite, lacking)):
-        return "raise drain_us of a fabric, duration of networks"
-    return f"raise drain_us by about {rounded_up(MARGIN * max(lacking)):,.0f} µs"
-
-
-def rounded_up(value: float) -> float:
-    """Return a positive number rounded up to two digits."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1) if value > 0 else 1.0
-    return math.ceil(value / unit) * unit
+    counts = ", ".join(f"{name}: {each}" for name, each in own.items())
+    lacking = [each.lacking_us for each in own.values()]
+    if not (all(map(math.isfinite, lacking)) and max(lacking) > 0):
+        return f"{counts}; raise drain_us of a fabric, duration of networks"
+    more = MARGIN * max(lacking)
+    unit = 10.0 ** (math.floor(math.log10(more)) - 1)  # two digits
+    return f"{counts}; raise drain_us by about {math.ceil(more / unit) * unit:,.0f} µs"

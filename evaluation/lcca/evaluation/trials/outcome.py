@@ -133,7 +133,8 @@ class FlowTimes:
     @property
     def telling(self) -> FlowTimes:
         """Those that say something of their slowdown: all but those that had less time than they take alone."""
-        return self.where(self.finished | (self.so_far >= self.ideal))
+        some = self.finished | (self.so_far >= self.ideal)
+        return self if some.all() else self.where(some)
 
     @property
     def at_least_us(self) -> Floats:

@@ -312,5 +312,5 @@ def unfinished_of(rows: pd.DataFrame, utility: Utility, column: str = "score_bit
         percent = float((100 * some[unfinished] / some[of]).mean()) if len(some) else 0.0
         counts = int(own[of].sum()), int(own[unfinished].sum())
         lacked = float(open_[lacking].max(skipna=False)) if len(open_) else 0.0
-        found[str(policy)] = Unfinished(*counts, lacked, utility.of.needs, percent)
+        found[str(policy)] = Unfinished(*counts, lacked, utility.of.needs, percent, utility.quantile)
     return found

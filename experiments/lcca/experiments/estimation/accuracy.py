@@ -237,7 +237,8 @@ def _require_finished(metric: str, rows: pd.DataFrame) -> None:
     column = "unfinished_percent" if of_flows else unfinished_columns(metric)[1]
     if column in rows and (open_ := rows[column] > 0).any():
         raise InputError(
-            f"{metric}: a bound in {open_.sum()} of {len(rows)} trials, where not all finished; raise drain_us"
+            f"{metric}: a bound in {open_.sum()} of {len(rows)} trials, where not all finished; raise drain_us (of "
+            "networks duration)"
         )
 
 

@@ -152,7 +152,7 @@ def _record(config: TuningConfig, tested: Found, name: str, candidate: Candidate
     scores = common_scores(tested.rows)[policy]
     metrics = [each.name for each in shown(FABRIC_TRIALS, "study") if each.name in own]
     unfinished = unfinished_of(own, config.utility.build()).get(policy)
-    too_many = unfinished is not None and unfinished.percent > config.rule.unfinished_percent
+    too_many = unfinished is not None and unfinished.exceeds(config.rule.unfinished_percent)
     return measured(own[["policy", *metrics]], [policy], "")[0] | {
         "id": name,
         "parameters": dict(candidate.params),

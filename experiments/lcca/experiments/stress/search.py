@@ -21,9 +21,11 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import Metric
+from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Answer, Stop, Trials
@@ -171,7 +173,8 @@ class Search:
     def confirmed(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
         """Return a record per network that was confirmed, the largest loss first; intervals hold together.
 
-        Against several references the largest loss is within the largest ends, as each is within its own.
+        Against several references the largest loss is within the largest ends, as each is within its own. Nothing is
+        confirmed where too much is unfinished to know scores.
         """
         losses, networks = self.loss.by_trial(rows[rows["network"] >= self.candidates]), self.worst()
         records = []
@@ -179,6 +182,8 @@ class Search:
             own, alpha = losses.loc[self.candidates + i], ALPHA / len(networks) / len(self.loss.against)
             means, lows, highs = np.array([t_interval(own[name], alpha) for name in self.loss.against]).T
             best = int(np.argmax(np.nan_to_num(means, nan=-np.inf)))
+            bounds = unfinished_of(rows[rows["network"] == self.candidates + i], self.source.utility).values()
+            known = not any(each.exceeds(UNFINISHED_PERCENT) for each in bounds)
             records.append(
                 {
                     "candidate": number,
@@ -187,7 +192,7 @@ class Search:
                     "loss": interval(means[best], np.fmax.reduce(lows), np.max(highs)),
                     "against": self.loss.against[best],
                     "trials": len(own.dropna()),
-                    "confirmed": bool(np.fmax.reduce(lows) > 0),
+                    "confirmed": known and bool(np.fmax.reduce(lows) > 0),
                 }
             )
         return sorted(records, key=lambda each: -(each["loss"]["mean"] or 0.0))

@@ -55,7 +55,7 @@ def _of(group: Group, trials: pd.DataFrame, required: float) -> list[dict[str, A
     plain = [group.base, *(name for name, each in designed.items() if not (each.kind.ideal or each.kind.header))]
     rival, base = max(plain, key=lambda name: scores[name]), scores[group.base]
     open_ = unfinished_of(trials, group.utility)
-    bounds = {name for name, each in open_.items() if each.percent > group.rule.unfinished_percent}
+    bounds = {name for name, each in open_.items() if each.exceeds(group.rule.unfinished_percent)}
     ideals = [name for name in ideals if not bounds & {name, rival}]
     chosen = [*(each.learner.id for each in group.selected.values()), *designed]
     policies = {name: scores[name] for name in chosen if name not in ideals}
