@@ -124,7 +124,7 @@ class Trace(Part):
 
     Attributes:
         flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path and priority, the
-            class of each flow in place of the key, 0 served first.
+            class of each flow in place of the key, 0 served first. Those that begin after `duration_us` are left out.
     """
 
     kind: Literal["trace"]
