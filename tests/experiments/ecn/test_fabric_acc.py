@@ -158,12 +158,12 @@ def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
 
 
 def test_what_nothing_could_be_learnt_or_scored_from_is_told_before_the_training(lcca: Any, tmp_path: Path) -> None:
-    none = "fabric.workload={kind: incast, senders: 2, bytes: 9, period_us: 20, start_us: 90}"
-    for setting, words in (
-        ("utility=slowdown-long", "slowdown-long: no flow of star counts"),
-        (none, "slowdown: no flow of star counts: 0 start"),
+    early = "fabric.workload={kind: incast, senders: 2, bytes: 9, period_us: 200, start_us: 9}"
+    for settings, words in (
+        (["utility=slowdown-long"], "slowdown-long: no flow of star counts"),
+        ([early, "fabric.warmup_us=30"], "slowdown: no flow of star counts: 0 start"),
     ):
-        told = lcca("acc", SMOKE, "--out", tmp_path / "run", "--set", setting)
+        told = lcca("acc", SMOKE, "--out", tmp_path / "run", *(word for each in settings for word in ("--set", each)))
         assert told.status == 2 and words in told.err.replace("\n", " "), told.err
         assert not (tmp_path / "run").exists()
 
