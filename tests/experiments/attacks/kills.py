@@ -80,7 +80,8 @@ def timeless(file: Path) -> Any:
             None if file.suffix == ".sha256" else pd.read_parquet(file).drop(columns="cpu_s", errors="ignore").to_dict()
         )
     if file.name == "costs.json":
-        return None
+        phases = json.loads(file.read_text())["phases"]
+        return [(phase["name"], phase["trials"], phase["packets"]) for phase in phases]
     if file.name.endswith(".monitor.csv"):
         return [line.split(",")[:2] for line in file.read_text().splitlines()[1:]]  # reward and length, not the time
     if "training" in file.parts and file.suffix == ".json":

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import multiprocessing
 import os
 import re
@@ -83,6 +84,12 @@ def results(run: Path) -> dict[str, bytes]:
     return {str(name): file.read_bytes() for name, file in names.items() if not UNLIKE.intersection(name.parts)}
 
 
+def trials_of(run: Path) -> dict[str, tuple[int, int]]:
+    """Return how many trials and packets the phases of a run took."""
+    phases = json.loads((run / "costs.json").read_text())["phases"]
+    return {each["name"]: (each["trials"], each["packets"]) for each in phases}
+
+
 QUICK = ("compare", "evaluate-fabric", "map", "sweep")
 """Kinds of runs that `make test` goes through; `make test-slow` goes through the others."""
 
@@ -147,6 +154,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(whole: Whole, run: Path) -> None
     assert results(run) != results(whole.run)
     assert main(whole.command(run, "--jobs", 2)) == 0
     assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
+    assert trials_of(run) == trials_of(whole.run)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.trials import layout, records
-from lcca.evaluation.trials.layout import NETWORK_COLUMNS
+from lcca.evaluation.trials.layout import NETWORK_COLUMNS, part_file
 from lcca.evaluation.trials.policy_names import named_columns, words_of
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, read_state, read_table
@@ -260,6 +260,8 @@ def read_manifest(folder: Path) -> Json | None:
 def read_costs(folder: Path) -> Json | None:
     """Return what the phases of the run in a folder have cost so far; None if nothing is noted.
 
+    A part's trials are noted just before it is stored; where a kill came between, they do not count.
+
     Raises:
         InputError: the note is damaged.
     """
@@ -270,6 +272,12 @@ def read_costs(folder: Path) -> Json | None:
     found = read_state(file, advice)
     if not (isinstance(phases := found.get("phases"), list) and all(map(_is_cost, phases))):
         raise InputError(f"{file}: damaged (phases: no list of costs); {advice}")
+    if (storing := found.pop("storing", None)) and not (_is_cost(storing) and isinstance(storing.get("part"), str)):
+        raise InputError(f"{file}: damaged (storing: no cost of a part); {advice}")
+    if storing and not part_file(folder / layout.TRIALS, storing["part"]).exists():
+        for phase in phases:
+            if phase["name"] == storing["name"]:
+                phase |= {key: max(phase.get(key, 0) - storing.get(key, 0), 0) for key in ("trials", "packets")}
     return found
 
 

@@ -175,7 +175,7 @@ def _sample(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) -> 
         try:
             return sampler.sample(asked.importance or ImportanceOptions(), asked, derive(config.seed, "importance"))
         finally:
-            cost.trials += sampler.simulated
+            cost.trials = sampler.trials
 
 
 def heading(config: EstimationConfig) -> dict[str, Any]:

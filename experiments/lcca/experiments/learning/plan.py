@@ -17,7 +17,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import digest_file, make_folder, read_with_digest
+from lcca.inputs.files import digest_file, make_folder, read_checked, read_with_digest, write_checked
 from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
 from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import Task
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lcca.inputs.model import Model
     from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
-    from lcca.trainers.base import TrainerConfig
+    from lcca.trainers.base import LearningRow, TrainerConfig
 
 FORMAT = 2
 """Of what the training cache keeps."""
@@ -213,6 +213,17 @@ class Rounds:
     def checkpoint(self) -> Path:
         """The file that the training goes on from."""
         return layout.training_file(self.run, self.learner.id)
+
+    def own(self, rows: Sequence[LearningRow]) -> tuple[int, int]:
+        """Return the trials and packets that the training took itself: not those of the cache, or shared before it.
+
+        What was there is noted when it is asked for first, which must be before the first step.
+        """
+        file, now = self.checkpoint.with_suffix(".begun"), (rows[-1].trials, rows[-1].packets) if rows else (0, 0)
+        if not file.exists():
+            write_checked(file, json.dumps(now).encode())
+        trials, packets = json.loads(read_checked(file, "remove it: only a note of costs is lost"))
+        return now[0] - trials, now[1] - packets
 
     @property
     def folder(self) -> Path:

@@ -67,11 +67,11 @@ def train(
     """
     title = f"training {learner.id}{which}"
     take_from_cache(run, learner, title, cache)
-    trainer = trainer_of(run, learner, cache.folder)
+    trainer, rounds = trainer_of(run, learner, cache.folder), Rounds(run.path, learner)
+    rounds.own(trainer.learning)
     if not trainer.done:
         with _scalars(run.path, learner, learner.trained_by(run.config), trainer.learning) as write:
             advance(trainer, title, run, learner, write=write)
-    rounds = Rounds(run.path, learner)
     checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
     policies = {file.name: rounds.text(file) for file in _kept(trainer, rounds)}  # or say which is not whole
     cache.keep(learner.key(run.config), Finished(checkpoint, policies))

@@ -10,7 +10,7 @@ import pandas as pd
 from lcca.evaluation.trials.blocks import Block, RunBlock
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.costs import Cost, Costs
 
 PACKETS = ("packets_delivered", "packets")
 """Columns that count what was delivered: of networks, and of a fabric."""
@@ -38,11 +38,12 @@ class Phase:
         """Return the part that the words name, having run its trials unless they are there."""
         part = part_name(self.name, *words)
         if not self.store.has(part):
-            with self.costs.phase(self.name) as cost:
+            with self.costs.phase(self.name):
                 rows = run().assign(phase=self.name)
+                trials = len(rows.drop_duplicates(["policy", "network", "seed"])) if "flow" in rows else len(rows)
+                packets = sum(int(rows[name].sum()) for name in PACKETS if name in rows)
+                self.costs.note_part(part, Cost(self.name, trials=trials, packets=packets))
                 self.store.add(part, rows)
-                cost.trials += len(rows.drop_duplicates(["policy", "network", "seed"])) if "flow" in rows else len(rows)
-                cost.packets += sum(int(rows[name].sum()) for name in PACKETS if name in rows)
         return self.store.read(part)
 
     def blocks(self, *words: str) -> Callable[[Block, RunBlock[pd.DataFrame]], pd.DataFrame]:

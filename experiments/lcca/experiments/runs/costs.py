@@ -31,7 +31,9 @@ class Cost:
 
 
 class Costs:
-    """The costs of a run, kept in its folder; without one, in memory. A killed run loses what it had not noted.
+    """The costs of a run, kept in its folder; without one, in memory.
+
+    A killed run loses the seconds that it had not noted, but no trials of what is stored.
 
     Raises:
         InputError: what is noted already is damaged.
@@ -41,6 +43,8 @@ class Costs:
         self._folder = folder
         before = (read_costs(folder.path) if folder else None) or {"phases": []}
         self._phases = {cost["name"]: Cost(**cost) for cost in before["phases"]}
+        self._storing: dict[str, Any] = {}
+        self._trained: dict[str, Cost] = {}
         began = BEGAN.get()
         self._last = _cpu_s() if began is None else began, time.monotonic()
         BEGAN.set(None)
@@ -76,6 +80,20 @@ class Costs:
         cost.packets += more.packets
         self._note()
 
+    def note_part(self, part: str, more: Cost) -> None:
+        """Add the trials of a part that is stored next: they count once it is there (`read_costs`)."""
+        self._storing = {"part": part, **asdict(more)}
+        self.add(more.name, more)
+
+    def trained(self, training: str, own: Cost) -> None:
+        """Count at least what trainings that are done have run: a kill may have come between a step and its note."""
+        self._trained[training] = own
+        cost = self.total(own.name)
+        more = sum(each.trials for each in self._trained.values()) - cost.trials
+        if more > 0:
+            packets = sum(each.packets for each in self._trained.values()) - cost.packets
+            self.add(own.name, Cost(own.name, trials=more, packets=max(packets, 0)))
+
     def total(self, name: str) -> Cost:
         """Return what a phase has cost so far."""
         return self._phases.setdefault(name, Cost(name))
@@ -83,7 +101,7 @@ class Costs:
     def _note(self) -> None:
         if self._folder is not None:
             phases = sorted(self._phases.values(), key=lambda each: each.name == OTHER)
-            content = {"phases": [asdict(each) for each in phases]}
+            content = {"phases": [asdict(each) for each in phases], "storing": self._storing}
             write_state(self._folder.path / layout.COSTS, content)
 
 

@@ -14,9 +14,10 @@ import pandas as pd
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.policy_names import at_rules
-from lcca.experiments.learning.plan import in_groups, learners
+from lcca.experiments.learning.plan import Rounds, in_groups, learners
 from lcca.experiments.learning.side_by_side import train_side_by_side
 from lcca.experiments.learning.training import learning_rows, train
+from lcca.experiments.runs.costs import Cost
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.testing.groups import Group, equal_rules, groups
 from lcca.experiments.testing.net_benefit import settled_over_seeds
@@ -119,6 +120,8 @@ def _train(run: CampaignRun, seeds: Sequence[int], cache: TrainingCache, pool: P
         count += not learner.warms
         which = " (what all go on from)" if learner.warms else f" ({count} of {len(plan)})"
         curves[learner] = train(run, learner, which, cache)
+        own = Rounds(run.path, learner).own(curves[learner])
+        run.costs.trained(learner.id, Cost("training", trials=own[0], packets=own[1]))
     return [learning_rows(learner, curves[learner]) for learner in plan]
 
 

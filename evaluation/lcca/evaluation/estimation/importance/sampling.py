@@ -100,14 +100,13 @@ class KeptSimulator:
         tell: is told the number of trials after each block.
 
     Attributes:
-        simulated: trials that were not there.
+        trials: gone through, those that were there too.
     """
 
     def __init__(self, simulate: Simulator, store: TrialStore, tell: Callable[[int], None]) -> None:
         self._simulate, self._store, self._tell = simulate, store, tell
         self._blocks = 0
-        self._trials = 0
-        self.simulated = 0
+        self.trials = 0
 
     def __call__(self, flows: Flows) -> Floats:
         """Return (flows,) flow completion times.
@@ -119,8 +118,8 @@ class KeptSimulator:
         for first in range(0, flows.trials, BLOCK):
             part = flows.part(first, min(first + BLOCK, flows.trials))
             found.append(self._block(part))
-            self._trials += part.trials
-            self._tell(self._trials)
+            self.trials += part.trials
+            self._tell(self.trials)
         return np.concatenate(found)
 
     def _block(self, flows: Flows) -> Floats:
@@ -128,7 +127,6 @@ class KeptSimulator:
         self._blocks += 1
         if not self._store.has(name):
             self._store.add(name, _rows(flows, self._simulate(flows)))
-            self.simulated += flows.trials
         kept = self._store.read(name)
         asked = _rows(flows, np.zeros(len(flows.arrival)))
         if list(kept) != list(asked) or not kept.drop(columns="fct_us").equals(asked.drop(columns="fct_us")):
@@ -225,9 +223,9 @@ class TailSampler:
         self._flows = network.open_flows
 
     @property
-    def simulated(self) -> int:
-        """Trials that were not kept before."""
-        return self._kept.simulated
+    def trials(self) -> int:
+        """Trials gone through so far, those that were kept before too."""
+        return self._kept.trials
 
     def sample(self, options: ImportanceOptions, wanted: EstimateConfig, seed: int) -> TailSample:
         """Estimate a pooled quantile to the accuracy that is wanted, at most for its ceiling in plain trials.
