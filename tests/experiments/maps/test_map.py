@@ -106,6 +106,18 @@ def test_points_without_a_value_are_left_out_of_all(run: Path) -> None:
     assert (found.points, found.left_out) == (62, 2)
 
 
+def test_the_campaigns_key_says_how_much_may_be_unfinished(run: Path) -> None:
+    """Of three points 2, 4 and 100 % of the flows are unfinished."""
+    left_out, of_all = {}, config(run, looks=1)
+    for percent in (1, 3, 50):
+        settle = of_all.trained_by.settle.model_copy(update={"unfinished_percent": percent})
+        of_all.__dict__["trained_by"] = of_all.trained_by.model_copy(update={"settle": settle})
+        rows = planted(surveyor := asked(of_all), {"score_bits": 1}).assign(score_of=100, score_unfinished=0)
+        rows.loc[[3, 9, 27], "score_unfinished"] = 2, 4, 100
+        left_out[percent] = surveyor(Trials([rows], 64)).content.left_out
+    assert left_out == {1: 3, 3: 2, 50: 1}
+
+
 def test_an_unfinished_run_has_the_training_seeds_that_all_sets_have_finished(run: Path) -> None:
     """Trainings without a selection run with their last checkpoint, and the summary names them."""
     selected = run / "policies/loss+queue.default.s2.json"

@@ -22,7 +22,6 @@ from lcca.evaluation.maps.axes import coordinates, filling
 from lcca.evaluation.maps.looks import Ground, Look, look, new_points
 from lcca.evaluation.maps.smoothing import Spectra
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import SCORE, Metric
 from lcca.evaluation.trials.place import Execution
@@ -176,7 +175,7 @@ class Surveyor:
     def _differences(self, rows: pd.DataFrame, a: str, b: str, metric: str) -> Floats:
         """Return by how many bits b is better than a, (points, training seeds); NaN where there is no value."""
         measured = next(each for each in self.config.measured if each.name == metric)
-        values = bits_of(rows, measured)
+        values = bits_of(rows, measured, self.config.trained_by.settle.unfinished_percent)
         table = pd.DataFrame({"policy": rows["policy"], "network": rows["network"], "bits": values})
         by_policy = {name: own.sort_values("network")["bits"].to_numpy() for name, own in table.groupby("policy")}
         pairs = [(own[a].learner.id, own[b].learner.id) for own in self.config.trainings.values()]
@@ -189,14 +188,14 @@ def _row(space: FabricSpace, seed: int, utility: Ratio, number: int, name: str, 
         return FabricTrials(space, seed, utility).rows({name: policy}, Block(0, number, 1))
 
 
-def bits_of(rows: pd.DataFrame, metric: Metric) -> Floats:
+def bits_of(rows: pd.DataFrame, metric: Metric, unfinished_percent: float) -> Floats:
     """Return how good trials are by a metric in bits: a score, or the logarithm of anything else.
 
-    NaN where too much of what is scored is unfinished, unless the metric is of ports.
+    NaN where more of what is scored is unfinished than may be, unless the metric is of ports.
     """
     there, (of, unfinished, _) = rows["status"] == "ok", unfinished_columns(SCORE.name)
     if of in rows and (metric.name == SCORE.name or metric.needs != "ports"):
-        there &= 100 * rows[unfinished] <= UNFINISHED_PERCENT * rows[of]
+        there &= 100 * rows[unfinished] <= unfinished_percent * rows[of]
     values = rows[metric.name].where(there).to_numpy(dtype=np.float64)
     if metric.name == SCORE.name:
         return values
