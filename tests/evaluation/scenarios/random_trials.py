@@ -422,13 +422,15 @@ def fabric_case(case: int, threads: Sequence[int] = (1,)) -> str:
 
 
 def too_long(scenario: FabricScenario, policy: Policy, flows: FabricFlows) -> bool:
-    """Whether hosts may send more frames, or timers of flows ring more often, than a case is to take."""
+    """Whether hosts may send more frames or grants, or timers of flows ring more often, than a case is to take."""
     end_us = scenario.horizon_ns(flows) / 1000
     most_bytes = 125 * end_us * scenario.fabric.host_gbps.sum()
     knobs = [each.parameters for each in parts_of(policy) if isinstance(each, Transport)]
     periods_us = [value for each in knobs for name, value in each.items() if name.endswith("_us") and value > 0]
     rings = len(flows) * end_us / min(periods_us, default=math.inf)
-    return max(most_bytes / (scenario.payload_bytes + scenario.overhead_bytes), rings) > MOST_FRAMES
+    quanta = [each["quantum_bytes"] for each in knobs if "quantum_bytes" in each]
+    grants = min(most_bytes, flows.size_bytes.sum()) / min(quanta, default=math.inf)
+    return max(most_bytes / (scenario.payload_bytes + scenario.overhead_bytes), rings, grants) > MOST_FRAMES
 
 
 def beside_another(policy: Policy, scenario: FabricScenario, draws: Draws) -> Policy:
