@@ -216,6 +216,17 @@ def test_each_utility_counts_its_own_flows() -> None:
     assert UTILITIES["queue"].unfinished(trial) == (0, 0, 0.0)  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("size", [3_000_000, 9_000_000])
+def test_a_decade_of_long_flows_that_do_not_finish_voids_the_figure_of_merit(size: int) -> None:
+    """Two flows of 1,000 are long; they have more time than they take alone, or less."""
+    long = {"kind": "incast", "senders": 2, "bytes": size, "receiver": 0, "period_us": 1e5}
+    short = {"kind": "incast", "senders": 10, "bytes": 2000, "receiver": 1, "period_us": 4}
+    where = scenario(workload={"kind": "mix", "parts": [long, short]}, duration_us=400, drain_us=20)
+    for row in summary(trials_of(where, "dctcp", "hpcc", seeds=(1, 2, 3)), SLOWDOWN):
+        assert [each["unfinished"] for each in row["by_size"]] == [0, 6] and row["unfinished"]["percent"] < 1
+        assert math.isnan(row["merit"]["difference_bits"]["value"]) and math.isfinite(row["difference_bits"]["mean"])
+
+
 def test_shares_are_of_all_trials_of_a_contender() -> None:
     rows = FabricTrials(FabricSpace(fabric=scenario(drain_us=120)), 1, SLOWDOWN).rows(
         {"dctcp": named_transport("dctcp")}, Block(0, 0, 4)

@@ -124,6 +124,16 @@ def by_decade(trial: FabricTrial) -> Flows:
     return (*(each.slowdown for each in parts), *(each.at_least_us for each in parts))
 
 
+def unfinished_percent(trials: Iterable[FabricTrial]) -> float:
+    """Return the share of flows that did not finish in that decade where it is largest: a mean over trials."""
+    shares: list[list[float]] = [[] for _ in DECADES]
+    for trial in trials:
+        for own, ends in zip(shares, DECADES, strict=True):
+            finished = trial.times.of_sizes(*ends).finished
+            own += [100 * float(np.mean(~finished))] if len(finished) else []
+    return max((float(np.mean(own)) for own in shares if own), default=0.0)
+
+
 def packed(trial: FabricTrial) -> bytes:
     """Return what flows of a trial take in four bytes each, for `unpacked`."""
     *slowdowns, a, b, c, d = by_decade(trial)

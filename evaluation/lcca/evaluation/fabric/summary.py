@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from lcca.evaluation.estimation.tails import tail_quantiles
-from lcca.evaluation.fabric.merit import merits
+from lcca.evaluation.fabric.merit import merits, unfinished_percent
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
@@ -48,11 +48,12 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
     scores = {name: table["score_bits"].to_numpy() for name, table in tables.items()}
     unfinished = unfinished_of(pd.concat(tables.values()), utility)
-    bounds = {name for name, table in tables.items() if table["unfinished_percent"].mean() > UNFINISHED_PERCENT}
+    bounds = {name for name, each in unfinished.items() if each.exceeds(UNFINISHED_PERCENT)}
+    unknown = {name for name, group in found.items() if unfinished_percent(group) > UNFINISHED_PERCENT}
     for name in tables:
         if name in bounds or next(iter(tables)) in bounds:  # differences of bounds say nothing
             scores[name] = np.full(len(scores[name]), np.nan)
-        if name in bounds or merit[name]["against"] in bounds:
+        if unknown & {name, merit[name]["against"]}:
             merit[name]["difference_bits"] = dict.fromkeys(("value", "low", "high"), math.nan)
     return [
         {"id": name, "trials": len(table)}
