@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.comparison.net_benefit import decision, no_choice_yet
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.comparison.sets import compare_sets
-from lcca.evaluation.fabric.merit import by_decade
+from lcca.evaluation.fabric.merit import by_decade, packed, packed_counts, unpacked
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
@@ -31,6 +32,7 @@ from lcca.evaluation.trials.ratio import Ratio, Slowdown, unfinished_of
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.recipes.compare import compare
 from lcca.experiments.recipes.rank import rank as ranking
+from lcca.experiments.testing.groups import Group
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.tuners.tuned import named_transport
 
@@ -222,9 +224,21 @@ def test_a_decade_of_long_flows_that_do_not_finish_voids_the_figure_of_merit(siz
     long = {"kind": "incast", "senders": 2, "bytes": size, "receiver": 0, "period_us": 1e5}
     short = {"kind": "incast", "senders": 10, "bytes": 2000, "receiver": 1, "period_us": 4}
     where = scenario(workload={"kind": "mix", "parts": [long, short]}, duration_us=400, drain_us=20)
-    for row in summary(trials_of(where, "dctcp", "hpcc", seeds=(1, 2, 3)), SLOWDOWN):
+    trials = trials_of(where, "dctcp", "hpcc", seeds=(1, 2, 3))
+    for each in trials:
+        assert packed_counts(packed(each)).tolist() == [[1000, 0, 0, 2], [0, 0, 0, 2]]
+        for kept, own in zip(unpacked([packed(each)]), by_decade(each), strict=True):
+            np.testing.assert_allclose(kept, np.sort(own), rtol=1e-3)
+    for row in summary(trials, SLOWDOWN):
         assert [each["unfinished"] for each in row["by_size"]] == [0, 6] and row["unfinished"]["percent"] < 1
         assert math.isnan(row["merit"]["difference_bits"]["value"]) and math.isfinite(row["difference_bits"]["mean"])
+    space = FabricTrials(FabricSpace(fabric=where), 1, SLOWDOWN, keep_flows=True)
+    learner = SimpleNamespace(id="dctcp", training_seed=1, signals=SimpleNamespace(name="e2e"))
+    trained: Any = SimpleNamespace(learner=learner, endings=("",), by_rules=())
+    rows = space.rows({"dctcp": named_transport("dctcp")}, Block(0, 0, 2))
+    group = Group(SLOWDOWN, "e2e", SettlingRule(), 1, [trained], {}, rows)
+    merit, below_100_kb = (group.unfinished_in(measure)["e2e"] for measure in ("merit", "short_p99"))
+    assert (merit.percent, merit.scored, below_100_kb.percent, below_100_kb.scored) == (100, 4, 0, 2000)
 
 
 def test_shares_are_of_all_trials_of_a_contender() -> None:

@@ -51,6 +51,9 @@ PLAIN = {"short_p99": ((0, 1), 1), "long_p50": ((3,), 0)}
 MEASURES = {"merit": "figure of merit", "short_p99": "p99 slowdown of flows below 100 kB"}
 """By which training seeds are scored besides the score."""
 
+TOGETHER = {"merit": tuple((i,) for i in range(len(DECADES))), "short_p99": (PLAIN["short_p99"][0],)}
+"""By measure, the decades whose flows a quantile is of."""
+
 
 def merits(trials: Iterable[FabricTrial]) -> dict[str, dict[str, Any]]:
     """Return the figure of merit of contenders over trials; differences are from the first that is no ideal."""
@@ -126,20 +129,32 @@ def by_decade(trial: FabricTrial) -> Flows:
 
 def unfinished_percent(trials: Iterable[FabricTrial]) -> float:
     """Return the share of flows that did not finish in that decade where it is largest: a mean over trials."""
-    shares: list[list[float]] = [[] for _ in DECADES]
-    for trial in trials:
-        for own, ends in zip(shares, DECADES, strict=True):
-            finished = trial.times.of_sizes(*ends).finished
-            own += [100 * float(np.mean(~finished))] if len(finished) else []
-    return max((float(np.mean(own)) for own in shares if own), default=0.0)
+    begun, open_ = np.stack([_counts(each) for each in trials], axis=1)
+    shares = (100 * own_open[own > 0] / own[own > 0] for own, own_open in zip(begun.T, open_.T, strict=True))
+    return max((float(own.mean()) for own in shares if len(own)), default=0.0)
+
+
+def _counts(trial: FabricTrial) -> NDArray[np.int64]:
+    """Return (2, decades) flows, and those of them that did not finish."""
+    finished = [trial.times.of_sizes(*ends).finished for ends in DECADES]
+    return np.array([list(map(len, finished)), [int((~own).sum()) for own in finished]], dtype=np.int64)
+
+
+def packed_counts(trial: bytes) -> NDArray[np.int64]:
+    """Return the same of a packed trial."""
+    counts = np.frombuffer(trial, dtype="<u4", count=len(DECADES)).astype(np.int64)
+    if len(trial) < 4 * (3 * len(DECADES) + counts.sum()):
+        return np.stack([counts, 0 * counts])
+    return np.frombuffer(trial[-8 * len(DECADES) :], dtype="<u4").reshape(2, -1).astype(np.int64)
 
 
 def packed(trial: FabricTrial) -> bytes:
-    """Return what flows of a trial take in four bytes each, for `unpacked`."""
+    """Return what flows of a trial take in four bytes each, for `unpacked`; then counts, if any did not finish."""
     *slowdowns, a, b, c, d = by_decade(trial)
     values = [*slowdowns, *(1000 * each for each in (a, b, c, d))]
     steps = [np.clip(np.round(log2(np.sort(each)) * STEPS), 0, 2**16 - 1) for each in values]
-    return np.array(list(map(len, slowdowns)), dtype="<u4").tobytes() + np.concatenate(steps).astype("<u2").tobytes()
+    found = np.array(list(map(len, slowdowns)), dtype="<u4").tobytes() + np.concatenate(steps).astype("<u2").tobytes()
+    return found + (counts.astype("<u4").tobytes() if (counts := _counts(trial))[1].any() else b"")
 
 
 def unpacked(trials: Iterable[bytes]) -> Flows:
@@ -148,7 +163,8 @@ def unpacked(trials: Iterable[bytes]) -> Flows:
     timed = True
     for each in trials:
         counts = np.frombuffer(each, dtype="<u4", count=len(DECADES))
-        values = power(2.0, np.frombuffer(each, dtype="<u2", offset=4 * len(DECADES)) / STEPS)
+        steps = np.frombuffer(each, dtype="<u2", offset=4 * len(DECADES))[: 2 * int(counts.sum())]
+        values = power(2.0, steps / STEPS)
         timed = timed and len(values) == 2 * counts.sum()
         for own, some in zip(parts, np.split(values, np.cumsum([*counts, *counts])[:-1]), strict=True):
             own.append(some)

@@ -15,7 +15,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
-from lcca.evaluation.fabric.merit import Flows, bits_by_unit, unpacked
+from lcca.evaluation.fabric.merit import TOGETHER, Flows, bits_by_unit, packed_counts, unpacked
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.trials.layout import SLOWDOWNS, STRATUM
@@ -131,19 +131,17 @@ class Group:
         settled_by: dict[str, Any] = {"utility": self.utility, "rule": self.rule, "comparisons": shared}
         return compare_sets(a, b, x, y, **settled_by, margin=margin, spread=spread, unfinished=self.unfinished)
 
-    @cached_property
-    def unfinished_flows(self) -> Mapping[str, Unfinished]:
-        """What of all flows did not finish, whatever the utility scores; empty on networks."""
-        if "flows_finished" not in self.trained:
-            return {}
-        own, (of, unfinished, lacking) = self.trained, unfinished_columns("score_bits")
-        counted = own.copy()
-        counted[of], counted[unfinished], counted[lacking] = (
-            own["flows"],
-            own["flows"] - own["flows_finished"],
-            math.nan,
-        )
-        return replace(self, utility=fabric_utility("slowdown"), trained=counted).unfinished
+    def unfinished_in(self, measure: str) -> Mapping[str, Unfinished]:
+        """What did not finish of the flows that a measure is of: where it has several quantiles, of the worst known."""
+        own, columns = self.trained, unfinished_columns("score_bits")
+        counts = np.stack([packed_counts(each) for each in own[SLOWDOWNS]])
+        found: dict[str, Unfinished] = {}
+        for decades in TOGETHER[measure]:
+            begun, open_ = counts[:, :, list(decades)].sum(axis=2).T
+            counted = own.assign(**dict(zip(columns, (begun, open_, math.nan), strict=True)))
+            for name, each in replace(self, utility=fabric_utility("slowdown"), trained=counted).unfinished.items():
+                found[name] = max(found.get(name, each), each, key=lambda one: one.percent)
+        return found
 
     @cached_property
     def unfinished(self) -> Mapping[str, Unfinished]:

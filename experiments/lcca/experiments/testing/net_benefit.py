@@ -123,7 +123,7 @@ class HeaderFamily:
         found: dict[str, Any] = {"switch": switch_cost(carried)._asdict()}
         for measure, bits in self.group.bits_by_seed.items():
             shared: dict[str, Any] = {"comparisons": self.total, "margin": self.required}
-            shared |= {"unfinished": self.group.unfinished_flows}
+            shared |= {"unfinished": self.group.unfinished_in(measure)}
             net = compare_sets(
                 base, name, bits[base], bits[name], utility=self.group.utility, rule=self.group.rule, **shared
             )
