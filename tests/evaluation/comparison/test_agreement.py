@@ -96,6 +96,16 @@ def test_a_flip_of_the_order_is_told_with_its_certainty():
     assert not unsure.matters
 
 
+@pytest.mark.parametrize("bounds", [0, 1])
+def test_bounds_have_no_order(bounds: int) -> None:
+    """Of policy a two flows of 100 are unfinished in one of the simulators."""
+    both = [table({"a": 0.0, "b": 0.1}), table({"a": 0.2, "b": 0.1}, noise=0.01)]
+    both = [each.assign(score_of=100, score_unfinished=0) for each in both]
+    assert len(order_flips(*both)) == 1
+    both[bounds].loc[both[bounds]["policy"] == "a", "score_unfinished"] = 2
+    assert order_flips(*both) == []
+
+
 @pytest.mark.slow
 def test_the_figure_has_a_row_per_topology():
     both = paired(table({"a": 0.0, "b": 0.1}), table({"a": 0.0, "b": 0.1}))

@@ -48,6 +48,29 @@ def test_intervals_of_shares_are_scipys(count: int, n: int) -> None:
     assert (share.low, share.high) == pytest.approx((100 * ends.low, 100 * ends.high), abs=1e-12)
 
 
+@pytest.mark.parametrize("policy", ["a", "b"])
+def test_networks_of_which_bounds_are_known_have_no_direction(policy: str) -> None:
+    """On one of three networks 3 % of the flows are unfinished, on another one 1 %; c has bounds everywhere."""
+    scores = [[1.0, 1.1, 1.2]] * 3
+    table = trials(a=scores, b=[[x + 5 for x in row] for row in scores], c=scores).assign(
+        score_of=100, score_unfinished=0
+    )
+    table.loc[(table["policy"] == policy) & (table["network"] == 0), "score_unfinished"] = 3
+    table.loc[(table["policy"] == policy) & (table["network"] == 1), "score_unfinished"] = 1
+    table.loc[table["policy"] == "c", "score_unfinished"] = 50
+    for percent, networks in ((1.0, 2), (3.0, 3)):
+        rows = [
+            row
+            for row in network_shares(table, "a", ["b", "c"], unfinished_percent=percent)
+            if row.metric == "score_bits"
+        ]
+        assert {row.name: (row.better.count, row.better.n) for row in rows} == {
+            "b against a": (networks, networks),
+            "c against a": (0, 0),
+            "b against c": (0, 0),
+        }
+
+
 @pytest.mark.parametrize(("scores", "s"), [([4, 6, 8], 3 / 2), ([2, 4, 6], 1 / 2)])
 def test_s_by_hand(scores: list[float], s: float) -> None:
     # Candidate 4, 6, 8: mean 6, deviation 2. Baseline 2, 3, 4: mean 3, deviation 1.

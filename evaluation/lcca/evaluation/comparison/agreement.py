@@ -195,8 +195,12 @@ class OrderFlip:
 
 
 def order_flips(first: pd.DataFrame, second: pd.DataFrame, block: int = BLOCK) -> list[OrderFlip]:
-    """Return the pairs of policies whose mean scores are ordered differently in two simulators."""
+    """Return the pairs of policies whose mean scores are ordered differently in two simulators.
+
+    Policies of whose scores bounds alone are known, in either of them, have no order.
+    """
     both = paired(first, second)
+    both = pd.concat([both.iloc[:0], *(rows for _, rows in both.groupby("policy") if not _bounds(rows))])
     wide = [both.pivot_table(index="network", columns="policy", values=f"score_bits_{i}").dropna() for i in (1, 2)]
     return [flip for a, b in combinations(list(wide[0].columns), 2) if (flip := _flip(wide, a, b, block))]
 

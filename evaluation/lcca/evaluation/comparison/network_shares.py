@@ -30,8 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from lcca.evaluation.comparison.sets import SeedInterval
+from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables
+from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.inputs.json_values import finite
 
 FEWEST_SEEDS = 2
@@ -84,8 +86,12 @@ def network_shares(
     *,
     utility: str = "default",
     names: Mapping[str, str] | None = None,
+    unfinished_percent: float = UNFINISHED_PERCENT,
 ) -> list[NetworkShares]:
     """Compare candidates with a baseline, and with each other, on every single network: a row per pair and metric.
+
+    Networks on which more is unfinished than may be, under either of a pair, are left out of it: what is known of them
+    are bounds.
 
     Args:
         trials: a row per policy, network and seed, with the metrics that networks are compared by; rows of failed
@@ -94,17 +100,23 @@ def network_shares(
         candidates: ids of the others.
         utility: name of the utility that the trials were scored by.
         names: what to call the policies; their ids if not given.
+        unfinished_percent: of what is scored, so much may be unfinished.
     """
     if "status" in trials:
         trials = trials[trials["status"] == "ok"]
+    of, open_, _ = unfinished_columns(SCORE.name)
+    if of in trials:
+        shares = (100 * trials[open_] / trials[of].clip(lower=1)).groupby([trials["policy"], trials["network"]])
+        trials = trials[shares.transform("mean") <= unfinished_percent]
     called, metrics = names or {}, [each.name for each in shown(NETWORK_TRIALS, "compare")]
     wide = trials.pivot(index=["network", "seed"], columns="policy", values=metrics)
+    wide = wide.reindex(columns=[(metric, policy) for metric in metrics for policy in (baseline, *candidates)])
     rows = []
     for a, b in [(baseline, b) for b in candidates] + [(a, b) for b, a in combinations(candidates, 2)]:
-        of = {metric: significance(wide[metric, a], wide[metric, b]) for metric in metrics}
-        for metric, s in of.items():
+        found = {metric: significance(wide[metric, a], wide[metric, b]) for metric in metrics}
+        for metric, s in found.items():
             sign = -1 if NETWORK_TRIALS[metric].better == "less" else 1
-            known = sign * s[s.index.isin(of[SCORE.name].index)].dropna()
+            known = sign * s[s.index.isin(found[SCORE.name].index)].dropna()
             better, worse = Share.of(known > 1), Share.of(known < -1)
             rows.append(NetworkShares(utility, called.get(a, a), called.get(b, b), metric, better, worse))
     return rows

@@ -90,4 +90,5 @@ def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, s
     known = [id for id in others if id in set(good["policy"])]
     if known:
         rows, names = good[good["policy"].isin([base, *known])], {base: group.baseline, **others}
-        yield from network_shares(rows, base, known, utility=group.utility.name, names=names)
+        most = group.rule.unfinished_percent
+        yield from network_shares(rows, base, known, utility=group.utility.name, names=names, unfinished_percent=most)
