@@ -252,3 +252,21 @@ def test_shares_are_of_all_trials_of_a_contender() -> None:
     small = unfinished_of(rows.assign(score_lacking_us=[math.nan, 0.0]), SLOWDOWN)["a"]
     assert small.percent == 50 and math.isnan(small.lacking_us)  # both trials weigh the same in a mean score
     assert unfinished_of(pd.DataFrame({"policy": ["a"], "score_bits": [1.0]}), SLOWDOWN) == {}
+
+
+@pytest.mark.parametrize(("drain_us", "bounds"), [(100, True), (2, False)])
+def test_what_flows_are_left_out_of_is_no_bound(
+    drain_us: float, bounds: bool, lcca: RunCommand, tmp_path: Path
+) -> None:
+    """Flows of 2 kB take 1 µs alone, those of 200 kB 17 µs: the mean of those that tell may be above that of all."""
+    parts = [INCAST["workload"], INCAST["workload"] | {"bytes": 2000, "receiver": 1}]  # type: ignore[operator]
+    where = INCAST | {"workload": {"kind": "mix", "parts": parts}, "drain_us": drain_us}
+    (tmp_path / "mix.yaml").write_text(json.dumps(where))
+    command = ("evaluate", "dctcp", "--on", tmp_path / "mix.yaml", "--trials", 3)
+    (row,) = lcca(*command, "--json").json()["policies"]
+    assert row["flows_finished"] < row["flows"] and (row["silent"] == 0) == bounds
+    answer = lcca(*command, "--tables", "--out", tmp_path / "run").out
+    assert ("≥ " in answer, "≤ " in answer) == (bounds, bounds)
+    assert (f"dctcp: {row['silent']} flows; no bounds there" in answer.replace("\n", " ")) != bounds
+    assert lcca("report", tmp_path / "run").status == 0
+    assert ("≥ " in (tmp_path / "run" / "report.html").read_text()) == bounds

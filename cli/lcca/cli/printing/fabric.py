@@ -19,7 +19,7 @@ from lcca.remy_plus.fabric.settings import FABRIC
 Json = dict[str, Any]
 
 AT_LEAST = "≥ "
-"""Before a slowdown of flows of which some did not finish."""
+"""Before a slowdown of flows of which some did not finish, and none is left out."""
 
 INTERVALS = (
     "in brackets 95 % intervals over trials: means by Student's t, slowdowns on the log scale; quantiles are those of "
@@ -38,6 +38,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     tables = [_table(title, rows, {f"score, bits ({utility})": _score} | of_flows)]
     notes = [f"{INTERVALS}.", *(f"{row['id']}: {row['note']}" for row in rows if row["note"])]
     notes += [f"≥, ≤: a bound, since flows did not finish; {advised}"] if (advised := _advice(rows)) else []
+    silent = ", ".join(f"{row['id']}: {row['silent']:,}" for row in rows if row["silent"])
+    notes += [f"left out, had less time than they take alone: {silent} flows; no bounds there"] if silent else []
     if not every_table:
         print_table(tables[0], *notes)
         print_visible("lcca evaluate --tables: slowdowns by size, ports, the figure of merit over all sizes")
@@ -74,7 +76,7 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
         value = row.get(metric.name)
         bound = isinstance(metric.compute, OverFlows) or metric.needs in ("rounds", "events")
         known = value is not None and math.isfinite(next(iter(value.values())))
-        sign = AT_LEAST if known and bound and _unfinished(row) else ""
+        sign = AT_LEAST if known and bound and _unfinished(row) and not row["silent"] else ""
         return "–" if value is None else sign + write({end: each / metric.scale for end, each in value.items()})
 
     return cell
@@ -82,7 +84,7 @@ def _cell(metric: Metric) -> Callable[[Json], str]:
 
 def _score(row: Json) -> str:
     found = row["score_bits"]
-    bound = (row.get("unfinished") or {}).get("unfinished") and math.isfinite(found["mean"])
+    bound = (row.get("unfinished") or {}).get("unfinished") and math.isfinite(found["mean"]) and not row["silent"]
     sign = "≤ " if bound else ""
     return sign + interval(found["mean"], found["low"], found["high"], "{:.3f}")
 
@@ -90,7 +92,7 @@ def _score(row: Json) -> str:
 def _of_class(i: int) -> Callable[[Json], str]:
     def cell(row: Json) -> str:
         found = row["by_size"][i]
-        sign = AT_LEAST if found["unfinished"] else ""
+        sign = AT_LEAST if found["unfinished"] and not found["silent"] else ""
         return f"{sign}{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
 
     return cell

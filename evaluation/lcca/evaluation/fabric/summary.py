@@ -37,7 +37,8 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     Means are over trials, by Student's t, but for scores on the log scale. Quantiles of slowdowns are those of all
     flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantiles`); flows that did not finish
     count with what they take at least, so that numbers are lower bounds where `unfinished` (of what the utility scores)
-    or `flows` less `flows_finished` say so.
+    or `flows` less `flows_finished` say so, unless some are left out, of which `silent` is the number: they had less
+    time than they take alone.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
     trials that are equal bit for bit that they are one sample. `merit` is that of `merits`.
     """
@@ -58,6 +59,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     return [
         {"id": name, "trials": len(table)}
         | {counted: int(table[counted].sum()) for counted in COUNTED}
+        | {"silent": _silent([each.times for each in found[name]])}
         | {each.name: _mean(each, table[each.name]) for each in _averaged(table)}
         | {"difference_bits": _value(t_interval(scores[name] - next(iter(scores.values())), 1 - CONFIDENCE))}
         | _slowdowns([each.times.telling for each in found[name]])
@@ -86,6 +88,10 @@ def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
     return dict(zip(map("slowdown_{}".format, QUANTILES), each, strict=True))
 
 
+def _silent(times: Sequence[FlowTimes]) -> int:
+    return sum(len(each.size_bytes) - len(each.telling.size_bytes) for each in times)
+
+
 def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
     """Return a row per class of sizes that any flow has."""
     rows = []
@@ -97,7 +103,7 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
         if flows:
             mean = _mean(SLOWDOWN, means)
             row = {"size_from": low, "size_to": high, "flows": flows, "unfinished": unfinished, "slowdown_mean": mean}
-            rows.append(row | _slowdowns(parts))
+            rows.append(row | {"silent": _silent(sized)} | _slowdowns(parts))
     return rows
 
 

@@ -76,7 +76,7 @@ def _measured(row: Json, metric: Metric) -> str:
     value, digits = row.get(metric.name), metric.digits
     counts = [row.get(name, 0) for name in ("flows", "flows_finished")]
     begun, finished = (each["mean"] if isinstance(each, Mapping) else each for each in counts)
-    sign = "≥ " if isinstance(metric.compute, OverFlows) and finished < begun else ""
+    sign = "≥ " if isinstance(metric.compute, OverFlows) and finished < begun and row.get("silent") == 0 else ""
     if isinstance(value, Mapping):
         keys = ("value" if "value" in value else "mean", "low", "high")
         middle, low, high = (None if (at := value[key]) is None else at / metric.scale for key in keys)
