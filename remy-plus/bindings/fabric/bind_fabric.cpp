@@ -56,6 +56,9 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("spraying", spraying);
   s.spraying = static_cast<Spraying>(spraying);
   named.take("entropies", s.entropies);
+  int scheduling = 0;
+  named.take("scheduling", scheduling);
+  s.scheduling = static_cast<Scheduling>(scheduling);
   named.take("adaptive", s.adaptive);
   named.take("selective", s.selective);
   named.take("sleek", s.sleek);
@@ -69,7 +72,9 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("fct_at_ack", s.fct_at_ack);
   named.take("plain_ideal", s.plain_ideal);
   named.take("retransmit_after_us", s.retransmit_after, us);
+  named.take("retransmit_rtts", s.retransmit_rtts);
   named.take("nack_gap_us", s.nack_gap, us);
+  named.take("nack_gap_rtts", s.nack_gap_rtts);
   named.take("give_up_after_us", s.give_up_after, us);
   named.take("base_rtt_ns", s.base_rtt, ns);
   named.take("seed", s.seed);

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "remy_plus/fabric/range.hpp"
 
@@ -31,6 +32,7 @@ void require_possible(const Settings& s) {
   require_range("queue_bdps", s.queue_bdps, 0, 1e6);
   require_range("trim_bytes", s.trim_bytes, 0, largest_frame);
   require_range("spraying", static_cast<int>(s.spraying), 0, static_cast<int>(Spraying::mixed));
+  require_range("scheduling", static_cast<int>(s.scheduling), 0, static_cast<int>(Scheduling::least_sent));
   require_range("entropies", s.entropies, 1, most_entropies);
   if (s.entropies & (s.entropies - 1)) throw std::invalid_argument("entropies: must be a power of two");
   require_range("ack_bytes_every", s.ack_bytes_every, 0, 1e9);
@@ -40,6 +42,8 @@ void require_possible(const Settings& s) {
   require_range("give_up_after_us", static_cast<double>(s.give_up_after) / microsecond, 0, longest_us);
   require_range("base_rtt_ns", static_cast<double>(s.base_rtt) / nanosecond, 0, 1e15);
   require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest_us);
+  for (const auto& [name, rtts] : {std::pair("retransmit_rtts", s.retransmit_rtts), {"nack_gap_rtts", s.nack_gap_rtts}})
+    if (rtts != 0) require_range(name, rtts, 1, 1e6);
 }
 
 }  // namespace remy_plus::fabric

@@ -36,6 +36,11 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     recovery_ = std::make_unique<Recovery>(failures_->begins());
   }
   make_ways(flows);
+  const auto in_rtts = [&](double rtts, Time& time) {
+    if (rtts > 0) time = std::llround(rtts * static_cast<double>(base_rtt_));
+  };
+  in_rtts(settings_.retransmit_rtts, settings_.retransmit_after);
+  in_rtts(settings_.nack_gap_rtts, settings_.nack_gap);
   if (settings_.retransmit_after > 0)  // sooner, all would be sent again
     settings_.retransmit_after = std::max(settings_.retransmit_after, 2 * base_rtt_);
   transport_ = transport(frame());

@@ -303,6 +303,21 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"selective": False, "spraying": "mixed"}, "spraying: needs selective hosts: leave selective out"),
         ({"selective": False, "sleek": True}, "sleek: needs selective hosts: leave selective out"),
         ({"selective": False, "granted": True}, "granted: needs selective hosts: leave selective out"),
+        (
+            {"preset": "hpcc-ns3", "hosts": {"scheduling": "shortest"}},
+            r"s\.yaml:\d+: hosts\.scheduling: preset hpcc-ns3 has the order of its own simulator: leave",
+        ),
+        ({"hosts": {"retransmit_us": 1}}, r"s\.yaml:\d+: hosts\.retransmit_us: must be at least one base RTT, here \d"),
+        (
+            {"hosts": {"nack_gap_us": 1}},
+            r"hosts\.nack_gap_us: must be at least one base RTT, here 8\.\d+, got 1; or say",
+        ),
+        ({"hosts": {"nack_gap_rtts": 0.5}}, r"hosts\.nack_gap_rtts: must be >= 1, found 0\.5"),
+        (
+            {"hosts": {"nack_gap_us": 90, "nack_gap_rtts": 9}},
+            r"hosts\.nack_gap_us: and nack_gap_rtts are the same time: leave one out",
+        ),
+        ({"hosts": {"scheduling": "srpt"}}, r"hosts\.scheduling: .*'shortest'"),
     ],
 )
 def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], message: str) -> None:

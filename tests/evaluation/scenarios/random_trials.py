@@ -55,7 +55,7 @@ from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import SPRAYING, TRANSPORTS, Transport
+from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING, TRANSPORTS, Transport
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 from lcca.signal_sets.headers.header import header, packaged_headers
@@ -297,6 +297,9 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
     }
     if ways and draws.chance(0.4):
         content["granted"] = True
+    if content["preset"] == "default" and draws.chance(0.5):
+        timers = {f"{timer}_rtts": draws.number(1, 200) for timer in ("retransmit", "nack_gap") if draws.chance(0.3)}
+        content["hosts"] = {"scheduling": draws.of(*SCHEDULING)} | timers
     if draws.chance(0.2):
         content["stamping"] = {"switches": draws.of("tor", "spine", "random"), "share": draws.number(0.1, 1)}
     plain = FabricScenario.model_validate(content)

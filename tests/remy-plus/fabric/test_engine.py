@@ -10,7 +10,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.switches.markers import marking
-from lcca.remy_plus.switches.transports import TRANSPORTS
+from lcca.remy_plus.switches.transports import SCHEDULING, TRANSPORTS
 
 WITHOUT_TELEMETRY = ["window", "dctcp", "dcqcn"]
 
@@ -51,10 +51,11 @@ def test_a_long_flow_takes_what_the_slowest_link_lets_through() -> None:
 
 
 @pytest.mark.parametrize("transport", sorted(name for name, kind in TRANSPORTS.items() if not kind.ideal))
-def test_what_is_sent_arrives(transport: str) -> None:
+@pytest.mark.parametrize("scheduling", SCHEDULING)
+def test_what_is_sent_arrives(transport: str, scheduling: str) -> None:
     topology = fat_tree(4)
     sent = many(topology, 300, seed=1)
-    found = FabricEngine(transport, settings=settings(fct_at_ack=True)).run(topology, sent)
+    found = FabricEngine(transport, settings=settings(fct_at_ack=True, scheduling=scheduling)).run(topology, sent)
     assert not np.isnan(found["flow_fct_ns"]).any()
     np.testing.assert_array_equal(found["flow_delivered_bytes"], sent.size_bytes)
     packets, sprays = np.ceil(sent.size_bytes / 1000).sum(), "spraying" in TRANSPORTS[transport].settings

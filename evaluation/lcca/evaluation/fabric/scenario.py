@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from lcca.evaluation.fabric.events import MOST_CHANGES, EventModel, link_events, overlap
+from lcca.evaluation.fabric.hosts import HostModel
 from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads
@@ -115,6 +116,7 @@ class FabricScenario(Model):
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
         switch: of all switches.
+        hosts: of all hosts.
         stamping: which switches write into packets; all of them if left out.
         spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow
             has one way; each transport's own if left out.
@@ -144,6 +146,7 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
+    hosts: HostModel = HostModel()
     stamping: DeploymentModel | None = None
     spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
     entropies: int = Field(default=64, ge=1, le=256)
@@ -159,6 +162,7 @@ class FabricScenario(Model):
         """Leave out events and ways of packets where there are none of their own."""
         others = set() if self.events else {"events", "convergence_us"}
         others |= {"stamping"} if self.stamping is None else set()
+        others |= {"hosts"} if self.hosts == HostModel() else set()
         others |= {key for key in _WAYS if getattr(self, key) == type(self).model_fields[key].default}
         return {key: value for key, value in content(self).items() if key not in others}
 
@@ -205,6 +209,7 @@ class FabricScenario(Model):
                 yield (*keys, "start_us"), f"must be less than duration_us ({self.duration_us:g})"
             if misfit := part.class_problem(fabric, self.switch.classes, self.switch.class_bytes is not None):
                 yield (*keys, *misfit[0]), misfit[1]
+        yield from ((("hosts", *keys), text) for keys, text in self.hosts.problems(fabric, self.preset))
         yield from self._problems_of_events(fabric)
         yield from self._problems_of_workload(fabric)
 
@@ -295,7 +300,9 @@ class FabricScenario(Model):
         """Return the engine's settings."""
         packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
         writing = {} if self.stamping is None else {"stamping": Deployment(self.stamping.switches, self.stamping.share)}
-        return settings(self.preset, **packets, **self.switch.settings(), **self._ways(), **writing)
+        return settings(
+            self.preset, **packets, **self.switch.settings(), **self.hosts.settings(), **self._ways(), **writing
+        )
 
     def _ways(self) -> dict[str, Any]:
         """Return the settings of ways that this scenario has of its own."""

@@ -43,10 +43,12 @@ struct alignas(64) Flow {
   alignas(64) std::uint32_t next = 0;  // packet to send
   std::uint32_t acked = 0;             // packets before it have arrived
   std::uint32_t furthest = 0;          // no packet from it on was ever sent
+  std::uint32_t place = 0;             // in the rotation of its NIC
   double line_gbps = 0;                // of the host's link
   double gbps = 0;                     // at which it sends
   double window = 0;                   // payload bytes that may be under way; 0: any number
   bool window_by_rate = false;         // the window goes with gbps / line_gbps
+  bool in_turn = false;                // at its NIC
   int last_frame = 0;                  // bytes on the wire
   Time next_send = 0;
   Time timer = never;     // when the transport wants to be called
@@ -57,6 +59,7 @@ struct alignas(64) Flow {
   std::uint32_t timed = 0;  // packet whose ACK will tell the RTT, with Telemetry::fair_rate
   Time timed_at = never;    // when it was sent; never: none is timed
   Time rtt = 0;             // 0: not known yet
+  Time paced = never;       // when its NIC looks at it again
 
   // The receiver.
   alignas(64) std::uint32_t expected = 0;  // packet

@@ -16,6 +16,10 @@ inline constexpr int most_entropies = 256;
 // How senders choose the entropy of a packet (spraying/balancer.hpp); with `flow` every flow has one.
 enum class Spraying { flow, oblivious, bitmap, reps, mixed };
 
+// Which of its flows that may send a host sends of: of each in turn, of that with the fewest bytes left to send, or of
+// that with the fewest bytes sent. What an order is among equals is a matter of the kind of host.
+enum class Scheduling { round_robin, shortest, least_sent };
+
 struct Settings {
   // Frames, in bytes.
   int payload = 1000;
@@ -57,6 +61,7 @@ struct Settings {
   bool arrival_bytes = false;                       // ports count bytes that arrived, not that were sent
 
   // Senders.
+  Scheduling scheduling = Scheduling::round_robin;
   bool plain_ideal = false;    // ideal times by HPCC's formula: no ACK, and no order of short and full packets
   bool fct_at_ack = true;      // a flow ends with the ACK of its last byte; else as that byte is received
   bool selective = false;      // receivers reorder, and what is lost alone is sent again; else go-back-N
@@ -65,7 +70,8 @@ struct Settings {
   double ack_bytes_every = 0;  // selective: bytes on the wire that one ACK answers, unless there is cause for one
   Time retransmit_after = 0;   // ps without progress, selective: since a packet was sent; 0: never
   Time nack_gap = 500 * microsecond;
-  Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
+  double retransmit_rtts = 0, nack_gap_rtts = 0;  // above 0: these times in base RTTs
+  Time give_up_after = 1'000'000 * microsecond;   // without progress and with nothing due but timers; 0: never
 
   std::vector<int> silent;  // switches that write no stamps, headers and rates into packets; they mark
 

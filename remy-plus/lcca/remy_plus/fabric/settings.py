@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.switches.markers import Marking
-from lcca.remy_plus.switches.transports import SPRAYING
+from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING
 
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.topology import FabricTopology
@@ -26,6 +26,7 @@ USUAL: Mapping[str, float] = MappingProxyType(
         "ack_priority": -1.0,
         "priorities": 1.0,
         "mark_to_hosts": 1.0,
+        "scheduling": 0.0,
         "spraying": 0.0,
         "selective": 0.0,
         "ack_bytes_every": 0.0,
@@ -109,6 +110,8 @@ class FabricSettings:
         sleek: what arrives at selective receivers far out of order says that packets before it are lost.
         granted: selective receivers grant credit to learnt policies, as RCCC's do; transports have their own.
         ack_bytes_every: of selective receivers: one ACK for so many bytes on the wire, unless there is cause for one.
+        scheduling: which of its flows that may send a host sends of, of `SCHEDULING`: of each in turn, of that with the
+            fewest bytes left to send, or of that with the fewest bytes sent; the transport's own if left out.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
         fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
         plain_ideal: ideal times are those of HPCC's simulator: propagation there and back, a full payload at every hop,
@@ -118,7 +121,9 @@ class FabricSettings:
             flows that have lost something; 0 is never; 1000 if left out.
         give_up_after_us: a run ends in which nothing is delivered and no flow begins for so long and nothing but timers
             is due, such as one that PFC has locked; 0 is never.
+        retransmit_rtts: unless it is 0, that time in base RTTs.
         nack_gap_us: a receiver asks for the same packet only so often.
+        nack_gap_rtts: unless it is 0, that time in base RTTs.
         base_rtt_ns: round trip without queues that transports go by; 0 is the largest of all pairs of hosts.
     """
 
@@ -144,6 +149,7 @@ class FabricSettings:
     mark_to_hosts: bool | None = None
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
+    scheduling: str | None = None
     arrival_bytes: bool | None = None
     queue_bdps: float = 0
     trim_bytes: int = 64
@@ -158,15 +164,18 @@ class FabricSettings:
     plain_ideal: bool = False
     retransmit_after_us: float | None = None
     give_up_after_us: float = 1e6
+    retransmit_rtts: float = 0
     nack_gap_us: float = 500
+    nack_gap_rtts: float = 0
     base_rtt_ns: float = 0
 
     def values(self, own: Mapping[str, float]) -> dict[str, float]:
         """Return the settings but for the marker as the engine takes them, for a transport with its own."""
         usual = {**USUAL, **own}
         given = {name: getattr(self, name) for name in _NAMES if name not in ("marker", "stamping")}
-        if self.spraying is not None:
-            given["spraying"] = SPRAYING.index(self.spraying)
+        for name, names in (("spraying", SPRAYING), ("scheduling", SCHEDULING)):
+            if given[name] is not None:
+                given[name] = names.index(given[name])
         return {name: float(usual[name] if value is None else value) for name, value in given.items()}
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
 """How senders choose the entropy of a packet, in the engine's order."""
 
+SCHEDULING = ("round-robin", "shortest", "least-sent")
+"""Which of its flows that may send a host sends of, in the engine's order."""
+
 MOST = 1e9
 """Of any parameter: more than means anything, and still a time, a rate or a count that the engine can hold."""
 ANY, SHARE = Limits(0, MOST), Limits(0, 1)
@@ -328,7 +331,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     0, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
                 ),
             },
-            settings={"priorities": 8.0, "spraying": 1.0},
+            settings={"priorities": 8.0, "spraying": 1.0, "scheduling": 1.0},
         ),
         "nscc": TransportKind(
             "uet",

@@ -4,60 +4,26 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <span>
-#include <tuple>
-#include <vector>
 
 #include "remy_plus/fabric/homa/inbox.hpp"
 #include "remy_plus/fabric/homa/nic.hpp"
+#include "remy_plus/fabric/hosts/host_base.hpp"
 
 namespace remy_plus::fabric {
 
 template <bool several>
-class HomaHost {
+class HomaHost : public HostBase<HomaHost<several>, HomaNic<several>> {
+  using Base = HostBase<HomaHost<several>, HomaNic<several>>;
+  friend Base;
+
  public:
-  static constexpr bool is_host = true;
-
   HomaHost(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
-      : first_(first),
-        around_(around),
-        hosting_(hosting),
-        homa_(static_cast<Homa&>(hosting.transport)),
-        inbox_(hosting),
-        starts_(hosting.flows) {
-    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
-  }
-
-  HomaNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
-
-  Starts& starts() { return starts_; }
-
-  // When it acts next by itself.
-  Time next() const {
-    Time found = std::min(starts_.next(), timers_.empty() ? never : timers_.top().at);
-    for (const auto& nic : nics_) found = std::min(found, nic.next());
-    return found;
-  }
-
-  // Whether nothing but timers is due, now or later.
-  bool waits() const {
-    return starts_.over() &&
-           std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) { return nic.next() == never; });
-  }
-
-  // Does what is due at next().
-  void act(Time now) {
-    while (starts_.next() <= now) start(starts_.take());
-    while (!timers_.empty() && timers_.top().at <= now) ring(now);
-    for (auto& nic : nics_)
-      if (nic.next() <= now) nic.send(now);
-  }
+      : Base(ports, first, last, around, hosting), homa_(static_cast<Homa&>(hosting.transport)), inbox_(hosting) {}
 
   void receive(const Packet& packet, int in) {
     if (is_pfc(packet))
-      nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+      Base::nic(in).hear(packet);
     else if (goes_back(packet))
       hear_receiver(packet);
     else
@@ -65,19 +31,8 @@ class HomaHost {
   }
 
  private:
-  struct Due {
-    Time at;
-    std::uint32_t flow;
-    bool receives;
+  using Base::around_, Base::hosting_, Base::nic_of;
 
-    bool operator>(const Due& other) const {
-      return std::tuple(at, flow, receives) > std::tuple(other.at, other.flow, other.receives);
-    }
-  };
-
-  HomaNic<several>& nic_of(std::uint32_t flow, int direction) {
-    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
-  }
   Time patience() const { return around_.settings.retransmit_after; }
 
   void start(std::uint32_t number) {
@@ -90,7 +45,7 @@ class HomaHost {
     out.unscheduled_level = homa_.unscheduled_level(flow);
     out.level = homa_.scheduled_level(0, 1);
     arm(out, number, false);
-    nic_of(number, 0).offer(number, flow.start);
+    nic_of(number, 0).ready(number, flow.start);
   }
 
   // A packet without payload about a message: to its receiver, or back to its sender.
@@ -105,34 +60,33 @@ class HomaHost {
     nic_of(flow, goes_back(packet)).push_control(packet);
   }
 
-  // --- timers: one entry for an end of a message is enough
+  // --- timers: one for each end of a message, of twice its number, and one more at its receiver
 
   template <class End>
   void arm(End& end, std::uint32_t number, bool receives) {
     if (patience() == 0 || end.heard + patience() >= end.armed) return;
     end.armed = end.heard + patience();
-    timers_.push({end.armed, number, receives});
+    Base::set_timer(end.armed, 2 * number + receives);
   }
 
-  void ring(Time now) {
-    const Due due = timers_.top();
-    timers_.pop();
-    if (due.receives) {
-      if (const auto& in = homa_.incoming(due.flow)) ring(*in, due, [&] { ask(*in, due.flow, now); });
-    } else if (hosting_.flows[due.flow].acked == 0) {
-      ring(homa_.outgoing(due.flow), due, [&] { say_unanswered(due.flow, now); });
+  void ring(std::uint32_t what, Time at, Time now) {
+    const std::uint32_t number = what / 2;
+    if (what % 2) {
+      if (const auto& in = homa_.incoming(number)) ring(*in, number, true, at, [&] { ask(*in, number, now); });
+    } else if (hosting_.flows[number].acked == 0) {
+      ring(homa_.outgoing(number), number, false, at, [&] { say_unanswered(number, now); });
     }
   }
 
   // `overdue` is called where nothing was heard for so long.
   template <class End, class Overdue>
-  void ring(End& end, const Due& due, const Overdue& overdue) {
+  void ring(End& end, std::uint32_t number, bool receives, Time at, const Overdue& overdue) {
     end.armed = never;
-    if (end.heard + patience() <= due.at) {
-      end.heard = due.at;
+    if (end.heard + patience() <= at) {
+      end.heard = at;
       overdue();
     }
-    arm(end, due.flow, due.receives);
+    arm(end, number, receives);
   }
 
   void ask(const Incoming& in, std::uint32_t number, Time now) {
@@ -192,24 +146,17 @@ class HomaHost {
       out.granted = packet.number;
       out.level = static_cast<std::uint8_t>(packet.extra);
     }
-    nic_of(packet.flow, 0).offer(packet.flow, packet.time);
+    nic_of(packet.flow, 0).ready(packet.flow, packet.time);
   }
 
   void finish(std::uint32_t number, Flow& flow, Time now) {
     flow.acked = flow.packets;
     homa_.outgoing(number).again = {};
-    nic_of(number, 0).take_back(number);
     if (around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
-  int first_;
-  const Surroundings& around_;
-  const Hosting& hosting_;
   Homa& homa_;
   Inbox inbox_;
-  std::vector<HomaNic<several>> nics_;
-  Starts starts_;
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 
 }  // namespace remy_plus::fabric

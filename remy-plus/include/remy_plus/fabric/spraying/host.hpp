@@ -3,15 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
+#include <bit>
+#include <cmath>
 #include <memory>
-#include <queue>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "remy_plus/fabric/hosting.hpp"
-#include "remy_plus/fabric/link_end.hpp"
+#include "remy_plus/fabric/hosts/host_base.hpp"
 #include "remy_plus/fabric/spraying/arrivals.hpp"
 #include "remy_plus/fabric/spraying/balancer.hpp"
 #include "remy_plus/fabric/spraying/credit.hpp"
@@ -23,42 +19,12 @@
 namespace remy_plus::fabric {
 
 template <bool several>
-class SelectiveHost {
+class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>> {
+  using Base = HostBase<SelectiveHost<several>, SprayNic<several>>;
+  friend Base;
+
  public:
-  static constexpr bool is_host = true;
-
-  SelectiveHost(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
-      : first_(first), around_(around), hosting_(hosting), starts_(hosting.flows) {
-    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
-  }
-
-  SprayNic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
-
-  Starts& starts() { return starts_; }
-
-  // When it acts next by itself.
-  Time next() const {
-    Time found = std::min(starts_.next(), timers_.empty() ? never : timers_.top().first);
-    for (const auto& nic : nics_) found = std::min({found, nic.next(), nic.granter().next()});
-    return found;
-  }
-
-  // Whether nothing but timers is due, now or later.
-  bool waits() const {
-    return starts_.over() && std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) {
-             return nic.next() == never && nic.granter().next() == never;
-           });
-  }
-
-  // Does what is due at next().
-  void act(Time now) {
-    while (starts_.next() <= now) start(starts_.take());
-    while (!timers_.empty() && timers_.top().first <= now) ring(now);
-    for (auto& nic : nics_) {
-      if (nic.granter().next() <= now) grant(nic, now);
-      if (nic.next() <= now) nic.send(now);
-    }
-  }
+  using Base::Base, Base::nic;
 
   void receive(const Packet& packet, int in) {
     switch (packet.kind) {
@@ -80,14 +46,18 @@ class SelectiveHost {
   }
 
  private:
-  using Due = std::pair<Time, std::uint32_t>;
+  using Base::arm, Base::around_, Base::hosting_, Base::nic_of;
   using Nic = SprayNic<several>;
 
   const Uet* uet() const { return hosting_.uet; }
   bool windows() const { return uet() && uet()->parameters().window; }
   bool grants() const { return hosting_.grants != nullptr; }
   bool ends_speculation() const { return grants() && !hosting_.grants->pulls; }
-  Nic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
+
+  void serve(Nic& nic, Time now) {
+    if (nic.granter().next() <= now) grant(nic, now);
+    if (nic.sends_at() <= now) nic.send(now);
+  }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
@@ -106,7 +76,7 @@ class SelectiveHost {
     own.timeout = own_timeout > 0 ? std::max(own_timeout, 2 * hosting_.base_rtt) : settings.retransmit_after;
     own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
     arm(number, flow);
-    nic.add(number, flow.start);
+    nic.ready(number, flow.start);
     watch(number, own);
   }
 
@@ -116,17 +86,8 @@ class SelectiveHost {
                  : std::max(hosting_.spare_bytes(flow.line_gbps), hosting_.bytes_of(flow, 0));
   }
 
-  // --- timers: one entry a flow is enough, at the earliest of what it waits for; older ones are ignored as they ring
+  // --- timers
 
-  void arm(std::uint32_t number, Time at) {
-    Flow& flow = hosting_.flows[number];
-    if (at >= flow.armed) return;
-    flow.armed = at;
-    timers_.push({at, number});
-  }
-  void arm(std::uint32_t number, const Flow& flow) {
-    if (flow.timer != never) arm(number, flow.timer);
-  }
   // Packets may be lost from now on.
   void watch(std::uint32_t number, Sprayed& own) {
     std::uint32_t oldest;
@@ -135,9 +96,7 @@ class SelectiveHost {
                                                : hosting_.flows[number].start + own.timeout);
   }
 
-  void ring(Time now) {
-    const auto [at, number] = timers_.top();
-    timers_.pop();
+  void ring(std::uint32_t number, Time at, Time now) {
     Flow& flow = hosting_.flows[number];
     if (at != flow.armed || flow.acked == flow.packets) return;
     flow.armed = never;
@@ -374,7 +333,9 @@ class SelectiveHost {
       own.bytes_acked += fresh;
       own.bytes_under_way -= fresh;
     }
+    const std::int64_t lost = own.lost;
     take(report, flow, own, now);
+    if (own.lost < lost) nic_of(packet.flow, 0).reorder(packet.flow);
     const Echo echo = packet.marked ? Echo::marked : Echo::good;
     own.balancer.hear(packet.entropy, echo, now);
     if (hosting_.answers && !(packet.flags & bare)) [[unlikely]]
@@ -532,14 +493,8 @@ class SelectiveHost {
     if (around_.settings.fct_at_ack) hosting_.end(number, now);
   }
 
-  int first_;
-  const Surroundings& around_;
-  const Hosting& hosting_;
-  std::vector<Nic> nics_;
-  Starts starts_;
   std::uint32_t grants_ = 0;
   std::unique_ptr<MarkedFlows> marked_ = std::make_unique<MarkedFlows>();  // that are received here
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 
 }  // namespace remy_plus::fabric

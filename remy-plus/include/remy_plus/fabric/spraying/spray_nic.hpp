@@ -2,25 +2,21 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <utility>
-#include <vector>
+#include <cmath>
 
-#include "remy_plus/fabric/hosting.hpp"
-#include "remy_plus/fabric/link_end.hpp"
+#include "remy_plus/fabric/hosts/flow_nic.hpp"
 #include "remy_plus/fabric/spraying/sprayed.hpp"
 
 namespace remy_plus::fabric {
 
 // With `several`, class by class.
 template <bool several>
-class SprayNic : public LinkEnd<several> {
-  using Base = LinkEnd<several>;
+class SprayNic : public FlowNic<SprayNic<several>, several> {
+  using Base = FlowNic<SprayNic<several>, several>;
+  friend Base;
 
  public:
-  SprayNic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : Base(port, around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {
+  SprayNic(Port& port, const Surroundings& around, const Hosting& hosting) : Base(port, around, hosting) {
     if (hosting.grants)
       granter_.start(*hosting.grants, port.speed->gbps(), around.settings.payload + around.settings.overhead,
                      hosting.spare_bytes(port.speed->gbps()));
@@ -29,17 +25,8 @@ class SprayNic : public LinkEnd<several> {
   Granter& granter() { return granter_; }
   const Granter& granter() const { return granter_; }
 
-  void add(std::uint32_t flow, Time now) { ready(flow, now); }
-
-  // A flow may have something to send from now on.
-  void ready(std::uint32_t number, Time now) {
-    Sprayed& own = hosting_.sprayed[number];
-    if (own.in_turn || !may_send(number)) return;
-    const Flow& flow = hosting_.flows[number];
-    if (flow.next_send > now) return pace(number, own, flow.next_send);
-    take_turn(number, own);
-    wake(now);
-  }
+  Time sends_at() const { return next_; }
+  Time next() const { return std::min(next_, granter_.next()); }
 
   Packet control(std::uint32_t number, const Flow& flow, Kind kind, Time now) const {
     Packet packet;
@@ -52,29 +39,6 @@ class SprayNic : public LinkEnd<several> {
                           ? static_cast<std::uint8_t>(around_.settings.ack_priority)
                           : flow.priority;
     return packet;
-  }
-
-  // At next(): sends what is due, if anything is, and says when to try again.
-  void send(Time now) {
-    while (!paced_.empty() && paced_.top().first <= now) {
-      const auto [at, number] = paced_.top();
-      paced_.pop();
-      Sprayed& own = hosting_.sprayed[number];
-      if (own.paced != at) continue;
-      own.paced = never;
-      ready(number, now);
-    }
-    next_ = paced_.empty() ? never : paced_.top().first;
-    if (port_.free_at > now) {
-      next_ = std::min(next_, anything_waits() ? port_.free_at : never);
-      return;
-    }
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
-      Lane& lane = Own::of(port_, static_cast<int>(i));
-      if (lane.paused || !send(lane, turns_[i], now)) continue;
-      next_ = std::min(paced_.empty() ? never : paced_.top().first, anything_waits() ? port_.free_at : never);
-      return;
-    }
   }
 
   // Whether window and credit let it send its next packet, whatever its pace.
@@ -114,66 +78,38 @@ class SprayNic : public LinkEnd<several> {
   }
 
  private:
-  using Base::around_, Base::next_, Base::port_, Base::put_on_wire, Base::send_control, Base::wake;
-  using typename Base::Own;
-  using Due = std::pair<Time, std::uint32_t>;
+  using Base::anything_waits, Base::around_, Base::hosting_, Base::next_, Base::port_, Base::put_on_wire, Base::turns_;
 
   static constexpr int turns_while_both_wait = 11;  // of which data have one, and control packets the others
 
-  void take_turn(std::uint32_t number, Sprayed& own) {
-    own.in_turn = true;
-    own.paced = never;
-    turns_[several ? hosting_.flows[number].priority : 0].push(number);
+  std::uint64_t left(std::uint32_t number) const {
+    const Sprayed& own = hosting_.sprayed[number];
+    return static_cast<std::uint64_t>(own.unsent + own.lost);
   }
+  static constexpr bool has_places = false;
+  static std::uint64_t rotation(Turns& turns, const Flow&) { return turns.behind(); }
 
-  void pace(std::uint32_t number, Sprayed& own, Time at) {
-    if (own.paced <= at) return;
-    own.paced = at;
-    paced_.push({at, number});
-    next_ = std::min(next_, std::max(at, port_.free_at));
-  }
-
-  bool anything_waits() const {
-    if constexpr (several) {
-      for (std::size_t i = 0; i < turns_.size(); ++i)
-        if (!port_.lanes[i].paused && !(turns_[i].empty() && port_.lanes[i].queue.empty())) return true;
-      return false;
-    } else {
-      return !port_.paused && !(turns_[0].empty() && port_.queue.empty());
-    }
-  }
-
-  bool send(Lane& lane, Ring<std::uint32_t>& turns, Time now) {
-    const bool control = !lane.queue.empty();
-    if (control && !turns.empty()) turn_ = (turn_ + 1) % turns_while_both_wait;
-    if (!control || (turn_ == 0 && !turns.empty())) {
-      if (send_data(turns, now)) return true;
-      if (!control) return false;
-    }
-    send_control(lane, now);
-    return true;
-  }
-
-  bool send_data(Ring<std::uint32_t>& turns, Time now) {
-    while (!turns.empty()) {
-      const std::uint32_t number = turns.front();
-      turns.pop();
-      Sprayed& own = hosting_.sprayed[number];
-      own.in_turn = false;
-      if (!may_send(number)) continue;
-      Flow& flow = hosting_.flows[number];
-      if (flow.next_send > now) {
-        pace(number, own, flow.next_send);
-        continue;
-      }
-      send_packet(number, flow, own, now);
-      ready(number, now);
-      return true;
+  bool send_next(Time now) {
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      Lane& lane = Base::Lanes::of(port_, static_cast<int>(i));
+      if (!lane.paused && send_of(lane, turns_[i], now)) return true;
     }
     return false;
   }
 
-  void send_packet(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
+  bool send_of(Lane& lane, Turns& turns, Time now) {
+    const bool control = !lane.queue.empty();
+    if (control && !turns.empty()) turn_ = (turn_ + 1) % turns_while_both_wait;
+    if (!control || (turn_ == 0 && !turns.empty())) {
+      if (Base::send_data(turns, now)) return true;
+      if (!control) return false;
+    }
+    Base::send_control(lane, now);
+    return true;
+  }
+
+  void send_packet(std::uint32_t number, Flow& flow, Time now) {
+    Sprayed& own = hosting_.sprayed[number];
     const bool again = own.under_way.lost_any();
     Packet packet;
     packet.flow = number;
@@ -231,9 +167,6 @@ class SprayNic : public LinkEnd<several> {
       packet.extra = Asking::of(now, wanted);
   }
 
-  const Hosting& hosting_;
-  std::vector<Ring<std::uint32_t>> turns_;  // flows of every class that may send
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> paced_;
   Granter granter_;
   int turn_ = 0;
 };

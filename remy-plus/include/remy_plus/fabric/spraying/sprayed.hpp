@@ -30,8 +30,6 @@ struct Sprayed {
   std::uint32_t recovers_until = 0;  // packet
   std::uint32_t recovered = 0;       // packets before it are not taken for lost by others out of order
   bool recovers = false;
-  bool in_turn = false;  // at its NIC
-  Time paced = never;    // when its NIC looks at it again
 
   // The receiver.
   Arrivals arrivals;

@@ -2,51 +2,20 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <functional>
-#include <queue>
-#include <span>
-#include <vector>
 
+#include "remy_plus/fabric/hosts/host_base.hpp"
 #include "remy_plus/fabric/windowed/marked_flows.hpp"
 #include "remy_plus/fabric/windowed/nic.hpp"
 
 namespace remy_plus::fabric {
 
 template <bool several>
-class alignas(64) Host {
+class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
+  using Base = HostBase<Host<several>, Nic<several>>;
+  friend Base;
+
  public:
-  static constexpr bool is_host = true;
-
-  Host(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
-      : first_(first), around_(around), hosting_(hosting), starts_(hosting.flows) {
-    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
-  }
-
-  Nic<several>& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
-
-  Starts& starts() { return starts_; }
-
-  // When it acts next by itself.
-  Time next() const {
-    Time found = std::min(starts_.next(), timers_.empty() ? never : timers_.top().first);
-    for (const auto& nic : nics_) found = std::min(found, nic.next());
-    return found;
-  }
-
-  // Whether nothing but timers is due, now or later.
-  bool waits() const {
-    return starts_.over() &&
-           std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) { return nic.next() == never; });
-  }
-
-  // Does what is due at next().
-  void act(Time now) {
-    while (starts_.next() <= now) start(starts_.take());
-    while (!timers_.empty() && timers_.top().first <= now) ring(now);
-    for (auto& nic : nics_)
-      if (nic.next() <= now) nic.send(now);
-  }
+  using Base::Base, Base::nic;
 
   void receive(const Packet& packet, int in) {
     if (is_pfc(packet))
@@ -60,9 +29,7 @@ class alignas(64) Host {
   }
 
  private:
-  using Due = std::pair<Time, std::uint32_t>;
-
-  Nic<several>& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
+  using Base::arm, Base::around_, Base::hosting_, Base::nic_of;
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
@@ -76,27 +43,13 @@ class alignas(64) Host {
     nic.add(number, flow.start);
   }
 
-  // --- timers: one entry a flow is enough, at the earliest of what it waits for; older ones are ignored as they ring
-
-  void arm(std::uint32_t number, Time at) {
-    Flow& flow = hosting_.flows[number];
-    if (at >= flow.armed) return;
-    flow.armed = at;
-    timers_.push({at, number});
-  }
-  void arm(std::uint32_t number, const Flow& flow) {
-    if (flow.timer != never) arm(number, flow.timer);
-  }
-
-  void ring(Time now) {
-    const auto [at, number] = timers_.top();
-    timers_.pop();
+  void ring(std::uint32_t number, Time at, Time now) {
     Flow& flow = hosting_.flows[number];
     if (at != flow.armed || flow.acked == flow.packets) return;
     flow.armed = never;
     if (flow.timer <= now) {
       hosting_.transport.on_timer(number, flow, now);
-      nic_of(number, 0).wake(now);
+      nic_of(number, 0).ready(number, now);
     }
     if (const Time patience = around_.settings.retransmit_after; patience > 0) {
       if (now >= flow.progress + patience) go_back(number, flow, now);
@@ -160,15 +113,21 @@ class alignas(64) Host {
     if (flow.acked == flow.packets) return around_.discard(packet);
     if (packet.number > flow.acked) {
       flow.acked = packet.number;
-      flow.next = std::max(flow.next, flow.acked);
       flow.progress = packet.time;
+      if (flow.next < flow.acked) {  // it had gone back
+        flow.next = flow.acked;
+        nic_of(packet.flow, 0).reorder(packet.flow);
+      }
     }
     if (packet.kind == Kind::nack) send_again(packet.flow, flow, false, packet.time);
     if (packet.kind == Kind::ack) tell(packet, flow);
     around_.discard(packet);
-    if (flow.acked == flow.packets) return finish(packet.flow, packet.time);
+    if (flow.acked == flow.packets) {
+      if (around_.settings.fct_at_ack) hosting_.end(packet.flow, packet.time);
+      return;
+    }
     arm(packet.flow, flow);
-    nic_of(packet.flow, 0).wake(packet.time);
+    nic_of(packet.flow, 0).ready(packet.flow, packet.time);
   }
 
   void tell(const Packet& packet, Flow& flow) {
@@ -193,26 +152,16 @@ class alignas(64) Host {
     Nic<several>& nic = nic_of(number, 0);
     if (flow.next == flow.acked || nic.paused(flow.priority) || !hosting_.may_miss(number, now)) return;
     send_again(number, flow, true, now);
-    nic.wake(now);
+    nic.ready(number, now);
   }
 
   void send_again(std::uint32_t number, Flow& flow, bool timeout, Time now) {
     hosting_.transport.lose(number, flow, timeout, now);
     flow.next = flow.acked;
+    nic_of(number, 0).reorder(number);
   }
 
-  void finish(std::uint32_t number, Time now) {
-    nic_of(number, 0).remove(number);
-    if (around_.settings.fct_at_ack) hosting_.end(number, now);
-  }
-
-  int first_;
-  const Surroundings& around_;
-  const Hosting& hosting_;
-  std::vector<Nic<several>> nics_;
-  Starts starts_;
   MarkedFlows marked_;  // that are received here
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 
 }  // namespace remy_plus::fabric

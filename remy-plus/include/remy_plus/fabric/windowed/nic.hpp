@@ -1,81 +1,50 @@
-// A host's end of one link: senders that share it in turn.
+// A host's end of one link: senders that go back, and ACKs.
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
-#include "remy_plus/fabric/hosting.hpp"
-#include "remy_plus/fabric/link_end.hpp"
+#include "remy_plus/fabric/hosts/flow_nic.hpp"
 
 namespace remy_plus::fabric {
 
-// A host's end of one link: ACKs first, then its flows in turn; with `several`, class by class.
+// ACKs first; with `several`, class by class.
 template <bool several>
-class Nic : public LinkEnd<several> {
-  using Base = LinkEnd<several>;
+class Nic : public FlowNic<Nic<several>, several> {
+  using Base = FlowNic<Nic<several>, several>;
+  friend Base;
 
  public:
-  Nic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : Base(port, around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {}
+  using Base::Base;
 
-  using Base::wake;
-
-  void add(std::uint32_t flow, Time now) {
-    turn(hosting_.flows[flow].priority).senders.push_back(flow);
-    wake(now);
-  }
-
-  void remove(std::uint32_t flow) {
-    auto& [senders, last] = turn(hosting_.flows[flow].priority);
-    const auto at = std::find(senders.begin(), senders.end(), flow) - senders.begin();
-    senders.erase(senders.begin() + at);
-    if (at <= last) --last;
-  }
-
-  // At next(): sends what is due, if anything is, and says when to try again.
-  void send(Time now) {
-    next_ = never;
-    if constexpr (several) {
-      for (std::size_t i = 0; i < turns_.size(); ++i)
-        if (!port_.lanes[i].paused && send(port_.lanes[i], turns_[i], now)) break;
-    } else {
-      send(port_, turns_[0], now);
-    }
+  void add(std::uint32_t number, Time now) {
+    Flow& flow = hosting_.flows[number];
+    flow.place = Base::turns_of(flow).place();
+    Base::ready(number, now);
   }
 
  private:
-  using Base::around_, Base::next_, Base::port_, Base::put_on_wire, Base::send_control;
-  using typename Base::Own;
+  using Base::around_, Base::hosting_, Base::port_, Base::put_on_wire, Base::turns_;
 
-  struct Turn {
-    std::vector<std::uint32_t> senders;  // flows, in the order of their turns
-    std::ptrdiff_t last = -1;            // who sent last
-  };
-
-  Turn& turn(int priority) { return turns_[several ? static_cast<std::size_t>(priority) : 0]; }
-
-  bool send(Lane& lane, Turn& turn, Time now) {
-    if (!lane.queue.empty())
-      send_control(lane, now);
-    else if (!send_data(turn, now))
-      return false;
-    next_ = port_.free_at;
-    return true;
+  bool may_send(std::uint32_t number) const {
+    const Flow& flow = hosting_.flows[number];
+    return flow.unsent() && flow.window_open();
   }
+  std::uint64_t left(std::uint32_t number) const {
+    const Flow& flow = hosting_.flows[number];
+    return flow.size - flow.bytes_before(flow.next);
+  }
+  static constexpr bool has_places = true;
+  static std::uint64_t rotation(const Turns& turns, const Flow& flow) { return turns.around(flow.place); }
 
-  bool send_data(Turn& turn, Time now) {
-    const auto count = static_cast<std::ptrdiff_t>(turn.senders.size());
-    for (std::ptrdiff_t i = 1; i <= count; ++i) {
-      const std::ptrdiff_t at = turn.last + i < count ? turn.last + i : turn.last + i - count;
-      Flow& flow = hosting_.flows[turn.senders[static_cast<std::size_t>(at)]];
-      if (!flow.unsent() || !flow.window_open()) continue;
-      if (flow.next_send > now) {
-        next_ = std::min(next_, flow.next_send);
-        continue;
+  bool send_next(Time now) {
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      Lane& lane = Base::Lanes::of(port_, static_cast<int>(i));
+      if (lane.paused) continue;
+      if (!lane.queue.empty()) {
+        Base::send_control(lane, now);
+        return true;
       }
-      turn.last = at;
-      send_packet(turn.senders[static_cast<std::size_t>(at)], flow, now);
-      return true;
+      if (Base::send_data(turns_[i], now)) return true;
     }
     return false;
   }
@@ -99,9 +68,6 @@ class Nic : public LinkEnd<several> {
     port_.counts.data_bytes += packet.bytes;
     put_on_wire(packet, now);
   }
-
-  const Hosting& hosting_;
-  std::vector<Turn> turns_;  // of every class
 };
 
 }  // namespace remy_plus::fabric

@@ -1,0 +1,85 @@
+// What all hosts are: flows that start, timers, and NICs that send.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/surroundings.hpp"
+
+namespace remy_plus::fabric {
+
+// `Own` is a kind of host: it starts a flow, start(number), and rings a timer, ring(what, at).
+template <class Own, class OwnNic>
+class HostBase {
+ public:
+  static constexpr bool is_host = true;
+
+  HostBase(std::span<Port> ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+      : around_(around), hosting_(hosting), starts_(hosting.flows), first_(first) {
+    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
+  }
+
+  OwnNic& nic(int port) { return nics_[static_cast<std::size_t>(port - first_)]; }
+  Starts& starts() { return starts_; }
+
+  // When it acts next by itself.
+  Time next() const {
+    Time found = std::min(starts_.next(), timers_.empty() ? never : timers_.top().first);
+    for (const OwnNic& nic : nics_) found = std::min(found, nic.next());
+    return found;
+  }
+
+  // Whether nothing but timers is due, now or later.
+  bool waits() const {
+    return starts_.over() && std::ranges::all_of(nics_, [](const OwnNic& nic) { return nic.next() == never; });
+  }
+
+  // Does what is due at next().
+  void act(Time now) {
+    while (starts_.next() <= now) own().start(starts_.take());
+    while (!timers_.empty() && timers_.top().first <= now) {
+      const auto [at, what] = timers_.top();
+      timers_.pop();
+      own().ring(what, at, now);
+    }
+    for (OwnNic& nic : nics_)
+      if (nic.next() <= now) own().serve(nic, now);
+  }
+
+ protected:
+  void serve(OwnNic& nic, Time now) { nic.send(now); }
+
+  OwnNic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
+
+  void set_timer(Time at, std::uint32_t what) { timers_.push({at, what}); }
+  // Of flows: one timer is enough, at the earliest of what a flow waits for; older ones are ignored as they ring.
+  void arm(std::uint32_t number, Time at) {
+    Flow& flow = hosting_.flows[number];
+    if (at >= flow.armed) return;
+    flow.armed = at;
+    set_timer(at, number);
+  }
+  void arm(std::uint32_t number, const Flow& flow) {
+    if (flow.timer != never) arm(number, flow.timer);
+  }
+
+  const Surroundings& around_;
+  const Hosting& hosting_;
+
+ private:
+  using Due = std::pair<Time, std::uint32_t>;
+
+  Own& own() { return static_cast<Own&>(*this); }
+
+  std::vector<OwnNic> nics_;
+  Starts starts_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
+  int first_;
+};
+
+}  // namespace remy_plus::fabric
