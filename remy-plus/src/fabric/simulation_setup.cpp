@@ -239,8 +239,9 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
     const Telemetry telemetry = transport_->of(i).telemetry();
     flows_[i].telemetry = telemetry;
-    flows_[i].data_overhead = settings_.overhead + telemetry_bytes(telemetry);
-    flows_[i].ack_bytes = settings_.ack_bytes + returned_bytes(telemetry);
+    flows_[i].data_overhead = settings_.overhead + transport_->of(i).sent_overhead();
+    flows_[i].ack_bytes = settings_.ack_bytes + transport_->of(i).returned_overhead();
+    flows_[i].says_left = transport_->of(i).from_receivers().returned_bytes() > 0;
     if (telemetry != Telemetry::stack) continue;
     const Ways& ways = ways_[i];
     const auto writes = [&](int port) { return ports_[static_cast<std::size_t>(port)].stamps; };

@@ -158,6 +158,15 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "Ultra Ethernet 1.0: RCCC; facts of uet-htsim @40ccb05 (uec.cpp)",
         "Credit left at an ACK over the most, 1.5 bandwidth-delay products; 0 if overdrawn. Where receivers grant.",
     ),
+    "receiver_rank": (
+        "Homa (SIGCOMM 2018): receivers know which of their messages have fewer bytes left",
+        "Flows whose data has begun to come to the receiver, and not ended, with fewer bytes left to send. Packets say "
+        "in 2 bytes what is left, and ACKs bring the number back in 2.",
+    ),
+    "receiver_flows": (
+        "ExpressPass (SIGCOMM 2017) and Homa (SIGCOMM 2018): receivers know how many flows share their link",
+        "Flows whose data has begun to come to the receiver, and not ended. ACKs bring the number in 2 bytes.",
+    ),
 }
 """Where each signal is defined, and what it says."""
 

@@ -42,7 +42,7 @@ import lcca.remy_plus.fabric.engine
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.core.signals import OF_HOSTS, SIGNALS
+from lcca.remy_plus.core.signals import OF_HOSTS, OF_SELECTIVE_HOSTS, SIGNALS
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -351,11 +351,13 @@ def drawn_transport(draws: Draws) -> tuple[str, Policy]:
     return name, resolve(name, "fabric").policy
 
 
-def drawn_law(draws: Draws) -> Policy:
-    """A law that looks at what hosts know, and perhaps at hops or a header."""
+def drawn_law(scenario: FabricScenario, draws: Draws) -> Policy:
+    """A law that looks at what the scenario's hosts know, and perhaps at hops or a header."""
+    unknown = () if scenario.granted else OF_SELECTIVE_HOSTS
+    names = [name for name in OF_HOSTS if name not in unknown]
     number = draws.random.uniform
     terms = {name: number(-4, 4) for name in ("first", "largest", "ahead", "pace", "loss")}
-    inputs = {name: tuple(number(-2, 2, 3)) for name in draws.of(OF_HOSTS, (*OF_HOSTS, "queue"))}
+    inputs = {name: tuple(number(-2, 2, 3)) for name in draws.of(names, [*names, "queue"])}
     law = FabricLaw.of(terms, {"one": number(-1, 1), "window": -0.1, "delay": -0.5}, inputs)
     carried = draws.of(None, None, "fair-share", "int-md")
     return with_header(law, carried and stamping(header(carried)))
@@ -398,8 +400,8 @@ def fabric_case(case: int, threads: Sequence[int] = (1,)) -> str:
     """
     draws = Draws(2, case)
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
-    if scenario.granted and draws.chance(0.7):
-        policy = accepted(drawn_law, draws)
+    if draws.chance(0.7 if scenario.granted else 0.2):
+        policy = accepted(functools.partial(drawn_law, scenario), draws)
     if draws.chance(0.25):
         policy = beside_another(policy, scenario, draws)
     try:

@@ -127,7 +127,7 @@ BAD_VALUES = {
     "signals of hosts on networks": (
         "signal_sets: [loss+rtt, loss+queue]",
         "signal_sets: [loss+rtt, e2e+trims]",
-        "a.yaml:1: e2e+trims: trims: known to the hosts of a fabric that sprays packets, and to laws that are learnt "
+        "a.yaml:1: e2e+trims: trims: known to the hosts of a fabric, and to laws that are learnt "
         "there (trainer.kind: law); networks, ns-3, environments and other policies have no such signal",
     ),
     "a signal set twice": (

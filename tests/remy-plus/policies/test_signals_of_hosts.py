@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import Formula
-from lcca.remy_plus.core.signals import OF_HOSTS
+from lcca.remy_plus.core.signals import OF_HOSTS, OF_SELECTIVE_HOSTS
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricRecord, Watch, engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -38,10 +38,15 @@ def teller(signal: str, share: float) -> FabricLaw:
 
 
 def told(
-    signal: str, share: float, topology: FabricTopology, flows: FabricFlows, flow: int = 0
+    signal: str,
+    share: float,
+    topology: FabricTopology,
+    flows: FabricFlows,
+    flow: int = 0,
+    settings: FabricSettings = SPRAYED,
 ) -> tuple[NDArray, FabricRecord]:
     """Return what a flow's law sees at every µs after its first ACK, and the record."""
-    record = engine_of(teller(signal, share), SPRAYED).run(topology, flows, watch=Watch(1000.0, [flow]))
+    record = engine_of(teller(signal, share), settings).run(topology, flows, watch=Watch(1000.0, [flow]))
     rates = record["sample_gbps"][:, 0]
     rates = rates[(rates > 0) & (rates < 0.999 * topology.host_gbps[0])]
     added = 2**-17  # BDP, of the additive term
@@ -125,7 +130,73 @@ def test_a_slow_way_is_a_share_of_the_ways() -> None:
     assert seen[len(seen) // 4 : len(seen) // 2] == pytest.approx(ways / 64, abs=1e-4)
 
 
+SENDERS = 9
+"""To one receiver, at 5 % of its link each."""
+
+
+def staggered(seed: int) -> FabricFlows:
+    """Flow 0 all the time; others, half of them larger than it, come and go, the larger ones never ending before it."""
+    draw = np.random.default_rng(seed)
+    size = np.where(np.arange(SENDERS) % 2, draw.integers(200_000, 600_000, SENDERS), 3_000_000)
+    size[0] = 2_000_000
+    start = np.append(0.0, np.sort(draw.uniform(20_000, 1_500_000, SENDERS - 1)))
+    return FabricFlows(np.arange(SENDERS), np.full(SENDERS, SENDERS), size, start)
+
+
+@pytest.mark.parametrize("settings", [FabricSettings(), FabricSettings(scheduling="shortest"), SPRAYED])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_receiver_knows_who_has_less_left(seed: int, settings: FabricSettings) -> None:
+    """From their first packet to their last, shorter flows count: in both signals, larger ones in the number alone."""
+    flows, topology = staggered(seed), star(SENDERS + 1)
+    seen, record = told("receiver_rank", 0.05, topology, flows, settings=settings)
+    rank = np.round(seen, 2)
+    number, _ = told("receiver_flows", 0.05, topology, flows, settings=settings)
+    at = 1000.0 * (1 + np.arange(len(rank))) + 1000.0 * (record["sample_gbps"][:, 0] > 99.9).sum()
+    begins, ends = flows.start_ns, flows.start_ns + record["flow_fct_ns"]
+    # an ACK of flow 0 comes every 1.7 µs, and is 2 µs old
+    settled = np.all([(np.abs(at - moment) > 8000) for moment in (*begins[1:], *ends)], axis=0)
+    present = (begins[:, None] < at) & (at < ends[:, None])
+    shorter = present[1::2].sum(axis=0)
+    assert settled.sum() > 500 and len(set(shorter[settled])) > 2
+    expected = np.log2(1 + shorter)  # its form
+    np.testing.assert_allclose(rank[settled], np.round(expected, 2)[settled], atol=0.02)
+    count = min(len(number), len(at))
+    np.testing.assert_allclose(
+        number[:count][settled[:count]], np.log2(present.sum(axis=0))[:count][settled[:count]], atol=0.02
+    )
+
+
+def test_what_a_receiver_tells_has_its_bytes() -> None:
+    """Two in data packets and two in ACKs for the rank, two more in ACKs for the number."""
+
+    def bytes_of(*signals: str) -> tuple[int, int]:
+        law = FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0) for name in signals})
+        record = engine_of(law, FabricSettings()).run(star(2), lone(50_000))
+        data, acks = record["port_node"] == 0, record["port_node"] == 1
+        return int(record["port_data_bytes"][data].sum()), int(record["port_ack_packets"][acks].sum())
+
+    (plain, acks), (rank, _), (number, _), (both, _) = (
+        bytes_of(),
+        bytes_of("receiver_rank"),
+        bytes_of("receiver_flows"),
+        bytes_of("receiver_rank", "receiver_flows"),
+    )
+    assert (rank - plain, number - plain, both - plain) == (100, 0, 100) and acks == 50
+    laws = (
+        FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0) for name in names})
+        for names in ((), ("receiver_rank",), ("receiver_rank", "receiver_flows"))
+    )
+    ideal = [engine_of(law, FabricSettings()).run(star(2), lone(1000))["flow_fct_ns"][0] for law in laws]
+    assert np.diff(ideal) == pytest.approx([2 * 2 * 0.08, 0])  # of the data packet, over two links
+
+
 # --- who has no such signal
+
+
+@pytest.mark.parametrize("name", OF_SELECTIVE_HOSTS)
+def test_hosts_that_go_back_do_not_know(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: known to selective hosts alone; give the scenario spraying"):
+        _ = engine_of(FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0)}), FabricSettings()).telemetry_bytes
 
 
 @pytest.mark.parametrize("name", OF_HOSTS)
@@ -136,7 +207,5 @@ def test_others_are_refused(name: str) -> None:
         lambda: Law.of({}, {}, inputs=(name,)),
         lambda: Formula("mine", f"2 * {name}"),
     ):
-        with pytest.raises(InputError, match=f"{name}: known to the hosts of a fabric that sprays"):
+        with pytest.raises(InputError, match=f"{name}: known to the hosts of a fabric, "):
             make()
-    with pytest.raises(InputError, match=f"{name}: known to selective hosts alone; give the scenario spraying"):
-        _ = engine_of(FabricLaw.of({}, inputs={name: (0.0, 0.0, 0.0)}), FabricSettings()).telemetry_bytes

@@ -37,6 +37,7 @@ struct alignas(64) Flow {
   Time base_rtt = 0;          // of its own way: a full frame and an ACK that wait nowhere
   std::uint8_t priority = 0;  // class of traffic
   Telemetry telemetry = Telemetry::none;
+  bool says_left = false;                // its packets say how many bytes it has left, and ACKs how it stands
   int data_overhead = 0, ack_bytes = 0;  // of a packet, telemetry included, headers apart
 
   // The sender.
@@ -64,6 +65,8 @@ struct alignas(64) Flow {
   // The receiver.
   alignas(64) std::uint32_t expected = 0;  // packet
   Time nacked = -never / 2;                // when it asked for it
+  std::uint16_t left = 0;                  // what the last packet said: left_code()
+  bool arriving = false;                   // something has come of it, and not all
 
   std::uint64_t bytes_before(std::uint32_t packet) const {
     return std::min(size, static_cast<std::uint64_t>(packet) * static_cast<std::uint64_t>(payload));

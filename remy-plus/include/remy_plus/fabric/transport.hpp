@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/hosts/arriving.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/headers/stamping.hpp"
@@ -51,6 +52,16 @@ struct Ack {
   const Stack* stack;   // with Telemetry::stack
   const Seen* seen;     // with Telemetry::header
   double credit = 0;    // Credit::share(), where receivers grant
+  Standing standing;    // where Transport::from_receivers() asks for it
+};
+
+// What senders want to hear of their receiver's Standing, in 2 bytes of an ACK each. For a rank data packets say in 2
+// bytes what their flow has left to send.
+struct FromReceivers {
+  bool rank = false, flows = false;
+
+  int sent_bytes() const { return rank ? 2 : 0; }
+  int returned_bytes() const { return (rank ? 2 : 0) + (flows ? 2 : 0); }
 };
 
 // What all flows of a run have in common.
@@ -103,6 +114,10 @@ class Transport {
   virtual Telemetry telemetry() const { return Telemetry::none; }
   // With Telemetry::header: which one, and what a packet that is about to be sent says of its sender.
   virtual const Stamping* header() const { return nullptr; }
+  virtual FromReceivers from_receivers() const { return {}; }
+  // Of a data packet, and of an ACK beyond what all have; without a header's own.
+  int sent_overhead() const { return telemetry_bytes(telemetry()) + from_receivers().sent_bytes(); }
+  int returned_overhead() const { return returned_bytes(telemetry()) + from_receivers().returned_bytes(); }
   virtual Told told(std::uint32_t) const { return {}; }
   // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
   virtual void start(std::uint32_t number, Flow& flow) = 0;
@@ -164,8 +179,7 @@ inline int sent_telemetry(const Transport& transport) {
   int found = 0;
   for (const Transport* part : transport.parts()) {
     const Stamping* header = part->header();
-    found = std::max(found,
-                     telemetry_bytes(part->telemetry()) + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0));
+    found = std::max(found, part->sent_overhead() + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0));
   }
   return found;
 }
@@ -173,8 +187,8 @@ inline int returned_telemetry(const Transport& transport) {
   int found = 0;
   for (const Transport* part : transport.parts()) {
     const Stamping* header = part->header();
-    found = std::max(found, returned_bytes(part->telemetry()) +
-                                (header ? most_bytes(header->reflected_bytes, 2 * (most_hops - 1)) : 0));
+    found = std::max(
+        found, part->returned_overhead() + (header ? most_bytes(header->reflected_bytes, 2 * (most_hops - 1)) : 0));
   }
   return found;
 }

@@ -37,7 +37,7 @@ enum class FabricForm : std::uint8_t { queueing, rate, share, flows, count };
 
 inline FabricForm fabric_form(Signal signal) {
   const SignalRow& row = signal_table[signal];
-  if (signal == flows) return FabricForm::flows;
+  if (signal == flows || signal == receiver_flows) return FabricForm::flows;
   if (row.form == Form::utilisation || row.unit == "packets/µs") return FabricForm::rate;
   if (row.form == Form::rare || row.form == Form::even) return FabricForm::share;
   return row.unit.empty() || row.form == Form::ratio ? FabricForm::count : FabricForm::queueing;

@@ -50,11 +50,14 @@ enum Signal : std::size_t {
   trims,               // packets that switches trimmed; this and the two below are of selective hosts of fabrics
   marked_ways,         // entropies whose latest packet had a mark
   credit,              // of the receiver: what is left of the most
+  receiver_rank,       // flows into the receiver with fewer bytes left; this and the next are of all hosts of fabrics
+  receiver_flows,      // flows into the receiver
   signal_count,
   own_signal  // the first of a policy's own (own_signals.hpp); signal_count stands for none
 };
 
-// Those from here on only selective hosts of fabrics know (fabric/transport/answers.hpp, fabric/spraying/credit.hpp).
+// Those from here on only hosts of fabrics know (fabric/transport/answers.hpp, fabric/spraying/credit.hpp,
+// fabric/hosts/arriving.hpp).
 inline constexpr std::size_t network_signals = trims;
 
 inline constexpr std::size_t most_own_signals = 8, signal_places = own_signal + most_own_signals;
@@ -180,6 +183,8 @@ inline constexpr std::array<SignalRow, signal_count> signal_table = {{
     {trims, "trims", "share of trimmed packets", "", Smoothing::rtts_2, share, Form::rare},
     {marked_ways, "marked_ways", "share of marked ways", "", Smoothing::none, share, Form::rare},
     {credit, "credit", "share of credit left", "", Smoothing::none, share, Form::even},
+    {receiver_rank, "receiver_rank", "flows into the receiver with fewer bytes left", "", Smoothing::none, {1, 4}},
+    {receiver_flows, "receiver_flows", "flows into the receiver", "", Smoothing::none, {1, 4}},
 }};
 
 // A row that is missing, out of place or without a scale does not compile.

@@ -279,7 +279,7 @@ def require_no_hosts(signals: Sequence[str]) -> None:
     """
     if own := [name for name in registered(signals) if name in OF_HOSTS]:
         raise InputError(
-            f"{', '.join(own)}: known to the hosts of a fabric that sprays packets, and to laws that are learnt there "
+            f"{', '.join(own)}: known to the hosts of a fabric, and to laws that are learnt there "
             "(trainer.kind: law); networks, ns-3, environments and other policies have no such signal"
         )
 

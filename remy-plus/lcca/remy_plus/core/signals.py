@@ -48,7 +48,10 @@ SIGNALS: tuple[str, ...] = tuple(name for name, found in QUANTITIES.items() if n
 """Names of the engine's signals; a signal's position is its index in the engine. The first nine are R+'s."""
 
 OF_HOSTS: tuple[str, ...] = tuple(QUANTITIES)[len(SIGNALS) :]
-"""What follows them: signals that selective hosts of a fabric learn from ACKs and NACKs, for laws for fabrics alone."""
+"""What follows them: signals that hosts of a fabric know without a header, for laws for fabrics alone."""
+
+OF_SELECTIVE_HOSTS = ("trims", "marked_ways", "credit")
+"""Those that hosts with selective retransmission alone know."""
 
 CARRIED: dict[str, str] = {name: found.carried for name, found in QUANTITIES.items() if found.carried is not None}
 """In-network signals, and the one that a header has to carry for each."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
+from lcca.remy_plus.core.signals import CARRIED, OF_SELECTIVE_HOSTS
 from lcca.remy_plus.core.stamping import StampedField, Stamping
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -285,7 +285,7 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
     if missing := [name for name in signals if name in (UNTOLD if header else NOT_TOLD)]:
         known = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
         raise InputError(f"policy: the fabric does not tell {', '.join(missing)}; {known}")
-    if (own := [name for name in signals if name in OF_HOSTS]) and not settings.selective:
+    if (own := [name for name in signals if name in OF_SELECTIVE_HOSTS]) and not settings.selective:
         raise InputError(
             f"policy: {', '.join(own)}: known to selective hosts alone; give the scenario spraying, or selective: true"
         )

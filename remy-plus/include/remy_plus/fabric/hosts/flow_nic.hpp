@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/hosts/arriving.hpp"
 #include "remy_plus/fabric/hosts/paced.hpp"
 #include "remy_plus/fabric/hosts/turns.hpp"
 #include "remy_plus/fabric/link_end.hpp"
@@ -26,6 +27,8 @@ class FlowNic : public LinkEnd<several> {
         hosting_(hosting),
         turns_(std::max<std::size_t>(port.lanes.size(), 1)),
         paced_(hosting.flows) {}
+
+  Arriving& arriving() { return arriving_; }
 
   // A flow may have something to send from now on.
   void ready(std::uint32_t number, Time now) {
@@ -134,6 +137,7 @@ class FlowNic : public LinkEnd<several> {
   }
 
   Paced paced_;
+  Arriving arriving_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> aside_;
 };
 

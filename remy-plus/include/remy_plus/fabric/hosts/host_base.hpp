@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "remy_plus/fabric/hosting.hpp"
+#include "remy_plus/fabric/hosts/arriving.hpp"
+#include "remy_plus/fabric/spraying/credit.hpp"
 #include "remy_plus/fabric/surroundings.hpp"
 
 namespace remy_plus::fabric {
@@ -66,6 +68,31 @@ class HostBase {
   }
   void arm(std::uint32_t number, const Flow& flow) {
     if (flow.timer != never) arm(number, flow.timer);
+  }
+
+  // --- what a receiver knows of the flows into it, and tells them
+
+  void see_left(const Packet& data, Flow& flow) {
+    const std::uint64_t left = flow.size - flow.bytes_before(data.number + 1);
+    nic_of(data.flow, 1).arriving().see(data.flow, flow, left_code(left));
+  }
+  void forget_left(std::uint32_t number, Flow& flow) { nic_of(number, 1).arriving().forget(number, flow); }
+
+  // The standing goes with the telemetry; what data packets had there of credit, their receiver has read.
+  void say_standing(Packet& ack, const Flow& flow) {
+    const std::int64_t code = nic_of(ack.flow, 1).arriving().standing(flow).code();
+    if (flow.telemetry == Telemetry::stack)
+      around_.stacks[stack_of(ack).number].wanted = code;
+    else if (flow.telemetry == Telemetry::header)
+      around_.headers->wanted(ack) = code;
+    else
+      ack.extra = Asking::of(static_cast<Time>(ack.extra), code);
+  }
+  Standing standing_of(const Packet& ack, Telemetry telemetry) const {
+    if (telemetry == Telemetry::stack)
+      return Standing::of(static_cast<std::uint64_t>(around_.stacks[stack_of(ack).number].wanted));
+    if (telemetry == Telemetry::header) return Standing::of(static_cast<std::uint64_t>(around_.headers->wanted(ack)));
+    return Standing::of(Asking::rest(ack.extra));
   }
 
   const Surroundings& around_;

@@ -28,8 +28,9 @@ struct Credit {
   }
 };
 
-// What data packets of laws without stamps and headers carry in the 8 bytes of the time when they were sent: that time,
-// and the credit that their flow would have in all, in quanta; both wrap.
+// What packets of laws without stamps and headers carry in the 8 bytes of the time when they were sent: that time, and
+// data packets the credit that their flow would have in all, in quanta; both wrap. In ACKs a Standing may have its
+// place.
 class Asking {
  public:
   static std::uint64_t of(Time sent, std::int64_t wanted) {
@@ -38,6 +39,8 @@ class Asking {
   static Time sent_at(std::uint64_t asking, Time now) {
     return now - static_cast<Time>((static_cast<std::uint64_t>(now) - asking) & latest);
   }
+  // What stands beside the time.
+  static std::uint64_t rest(std::uint64_t asking) { return asking >> time_bits; }
   // Of numbers that it may stand for, the one next to what was granted.
   static std::int64_t wanted(std::uint64_t asking, std::int64_t granted) {
     const std::uint64_t more = (asking >> time_bits) - static_cast<std::uint64_t>(granted);

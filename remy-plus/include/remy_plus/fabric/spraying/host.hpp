@@ -202,6 +202,8 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     Sprayed& own = hosting_.sprayed[data.flow];
     const bool first = own.bytes_arrived == 0;
     const std::uint32_t expected = flow.expected;
+    if (flow.says_left && expected < flow.packets) [[unlikely]]
+      Base::see_left(data, flow);
     const bool fresh = own.arrivals.add(data.number);
     flow.expected = own.arrivals.expected();
     if (fresh) {
@@ -211,6 +213,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
         own.granting.over = !grants() || hosting_.grants->asks;
         own.arrivals.release();
         marked_->forget(data.flow);
+        Base::forget_left(data.flow, flow);
         if (!around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
       }
     }
@@ -245,6 +248,8 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     report.map = own.arrivals.out_of_order() > 0 ? own.arrivals.map(report.base) : 0;
     if (flow.telemetry == Telemetry::header) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
+    if (flow.says_left) [[unlikely]]
+      Base::say_standing(ack, flow);
     nic_of(data.flow, 1).push_control(ack);
   }
 
@@ -405,11 +410,13 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
     } else {
-      ack.sent_at = ack.stack  ? ack.stack->sent_at
-                    : grants() ? Asking::sent_at(packet.extra, packet.time)
-                               : static_cast<Time>(packet.extra);
+      ack.sent_at = ack.stack                    ? ack.stack->sent_at
+                    : grants() || flow.says_left ? Asking::sent_at(packet.extra, packet.time)
+                                                 : static_cast<Time>(packet.extra);
     }
     ack.credit = own.credit.share();
+    if (flow.says_left) [[unlikely]]
+      ack.standing = Base::standing_of(packet, flow.telemetry);
     if (hosting_.trips) [[unlikely]]
       hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
     hosting_.transport.on_ack(packet.flow, flow, ack);

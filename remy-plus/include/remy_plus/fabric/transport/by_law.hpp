@@ -19,11 +19,13 @@ class ByLaw : public WithSignals {
   // As WithSignals.
   ByLaw(const Frame& frame, const FabricLaw& law, int frame_bytes, bool looks_at_hops,
         std::shared_ptr<const Stamping> header)
-      : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted), law_(law) {
+      : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted, nullptr, wanted_of(law)),
+        law_(law) {
     for (const Signal s : law_.signals) inputs_.push_back(input(s));
     hears_ = std::ranges::any_of(law_.signals, [](Signal s) { return s == trims || s == marked_ways; });
   }
 
+  FromReceivers from_receivers() const override { return wanted_of(law_); }
   Told told(std::uint32_t number) const override {
     const State& state = states_[number];
     return told_by(state.packets, state.gap, state.rtt);
@@ -88,6 +90,25 @@ class ByLaw : public WithSignals {
     Time acked_at = never;
   };
 
+  static FromReceivers wanted_of(const FabricLaw& law) {
+    const auto wants = [&](Signal signal) { return std::ranges::find(law.signals, signal) != law.signals.end(); };
+    return {wants(receiver_rank), wants(receiver_flows)};
+  }
+
+  // Of what hosts know without a header.
+  double of_hosts(Signal signal, std::uint32_t number, const Ack& ack) const {
+    switch (signal) {
+      case remy_plus::credit:
+        return ack.credit;
+      case receiver_rank:
+        return ack.standing.rank;
+      case receiver_flows:
+        return ack.standing.flows;
+      default:
+        return answers_[number].share(signal);
+    }
+  }
+
   static Input input(Signal signal) {
     const SignalRow& row = signal_table[signal];
     const FabricForm form = fabric_form(signal);
@@ -113,8 +134,7 @@ class ByLaw : public WithSignals {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
       if (input.carried >= network_signals) {
-        const bool of_credit = input.carried == remy_plus::credit;
-        state.forms[i] = lcca_fabric_form(input.form, of_credit ? ack.credit : answers_[number].share(input.carried));
+        state.forms[i] = lcca_fabric_form(input.form, of_hosts(input.carried, number, ack));
         continue;
       }
       if (!(seen.fresh & bit(input.carried))) continue;

@@ -18,11 +18,11 @@ class WithSignals : public Transport {
  public:
   // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null.
   WithSignals(const Frame& frame, int frame_bytes, bool looks_at_hops, std::shared_ptr<const Stamping> header,
-              SignalMask wanted, std::shared_ptr<const OwnSignals> own = nullptr)
+              SignalMask wanted, std::shared_ptr<const OwnSignals> own = nullptr, FromReceivers from_receivers = {})
       : Transport(frame),
         header_(std::move(header)),
         looks_at_hops_(looks_at_hops && !header_),
-        frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
+        frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) + from_receivers.sent_bytes() +
                      (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
         wanted_(wanted | ack_signals),
         own_(std::move(own)) {}

@@ -62,6 +62,8 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
 
   void receive_data(const Packet& data) {
     Flow& flow = hosting_.flows[data.flow];
+    if (flow.says_left && flow.expected < flow.packets) [[unlikely]]
+      Base::see_left(data, flow);
     Packet ack = data;
     ack.hop = 0;
     ack.bytes = static_cast<std::uint16_t>(flow.ack_bytes);
@@ -81,7 +83,12 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     if (flow.telemetry == Telemetry::header) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
     if (data.marked) ack.marked = notice(data);
-    if (flow.expected == flow.packets) marked_.forget(data.flow);
+    if (flow.expected == flow.packets) {
+      marked_.forget(data.flow);
+      Base::forget_left(data.flow, flow);
+    }
+    if (flow.says_left) [[unlikely]]
+      Base::say_standing(ack, flow);
     nic_of(data.flow, 1).push_control(ack);
   }
 
@@ -140,8 +147,12 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
       ack.seen = &around_.headers->read(packet);
       ack.sent_at = around_.headers->sent_at(packet);
     } else {
-      ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
+      ack.sent_at = ack.stack        ? ack.stack->sent_at
+                    : flow.says_left ? Asking::sent_at(packet.extra, packet.time)
+                                     : static_cast<Time>(packet.extra);
     }
+    if (flow.says_left) [[unlikely]]
+      ack.standing = Base::standing_of(packet, flow.telemetry);
     if (hosting_.trips) [[unlikely]]
       hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
     hosting_.transport.on_ack(packet.flow, flow, ack);
