@@ -217,8 +217,9 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
 // Links are by number, −1 is none.
 nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& links,
                   const Values<double>& start_ns, const Values<double>& bits, const Values<double>& gbps,
-                  double horizon_ns, bool srpt) {
+                  double horizon_ns, int sharing) {
   require_equal({links.shape(0), start_ns.shape(0), bits.shape(0)}, "fluids");
+  require_range("sharing", sharing, 0, static_cast<int>(Sharing::srpt_hosts));
   std::vector<Fluid> flows;
   for (std::size_t i = 0; i < links.shape(0); ++i) {
     Fluid& flow = flows.emplace_back(Fluid{{}, start_ns.data()[i], bits.data()[i]});
@@ -234,7 +235,7 @@ nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_conti
   std::vector<double> ends;
   {
     const nb::gil_scoped_release release;
-    ends = fluid_ends(flows, rates, horizon_ns, srpt ? Sharing::srpt : Sharing::max_min);
+    ends = fluid_ends(flows, rates, horizon_ns, static_cast<Sharing>(sharing));
   }
   return to_numpy(std::move(ends));
 }
@@ -308,9 +309,10 @@ void bind_fabric(nb::module_& m) {
         "sketch_one_in"_a = 0, "changes"_a = Changes{}, "convergence_ns"_a = 0.0, "silent"_a = std::vector<int>{},
         "threads"_a = 1, "least_packets"_a = Threads().least_packets, "keep_rounds"_a = false,
         "Run flows over a fabric; see lcca.remy_plus.fabric.");
-  m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "srpt"_a = false,
-        "When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after "
-        "the horizon.");
+  m.def(
+      "fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "sharing"_a = 0,
+      "When fluids have been sent that share links as the number says (remy_plus::fabric::Sharing), ns; infinite where "
+      "that is after the horizon.");
   m.def("nscc_windows", &nscc_windows, "parameters"_a, "gbps"_a, "base_rtt_ns"_a, "payload"_a, "overhead"_a, "trims"_a,
         "now_ns"_a, "bytes"_a, "under_way"_a, "marked"_a, "rtt_ns"_a, "trimmed"_a,
         "Windows of a sender of NSCC after each of these ACKs (rtt_ns below 0: not known) and trimmed packets (trimmed "

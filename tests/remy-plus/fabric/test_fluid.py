@@ -12,7 +12,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.fluid import run_fluid
+from lcca.remy_plus.fabric.fluid import IDEALS, run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.tuners.tuned import named_transport
 
@@ -129,9 +129,60 @@ def test_on_one_link_the_shortest_first_is_the_textbooks_and_ends_soonest_in_the
     rng = np.random.default_rng(seed)
     start, bits = np.sort(rng.uniform(0, 3e4, size=40)), rng.pareto(1.2, size=40) * 1e4 + 100
     links = np.zeros((40, 1), dtype=np.int32)
-    ends, fair = (np.asarray(_core.fluid_ends(links, start, bits, HUNDRED, 1e12, srpt)) for srpt in (True, False))
+    ends, fair = (np.asarray(_core.fluid_ends(links, start, bits, HUNDRED, 1e12, srpt)) for srpt in (1, 0))
     np.testing.assert_allclose(ends, shortest_first(start, bits / 100), rtol=1e-9)
     assert ends.mean() < fair.mean() and ends.max() == pytest.approx(fair.max())
+
+
+SENDERS, RECEIVERS, HOSTS = 2, 3, 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("sharing", "column"), [(SENDERS, 0), (RECEIVERS, 1), (HOSTS, 0), (HOSTS, 1)])
+def test_hosts_that_schedule_one_link_are_srpt_there(sharing: int, column: int, seed: int) -> None:
+    """All cross the scheduled link, each another one as fast besides: nothing else limits them."""
+    rng = np.random.default_rng(seed)
+    start, bits = np.sort(rng.uniform(0, 3e4, size=40)), rng.pareto(1.2, size=40) * 1e4 + 100
+    links = np.full((40, 2), 0, dtype=np.int32)
+    links[:, 1 - column] = 1 + np.arange(40)
+    ends = np.asarray(_core.fluid_ends(links, start, bits, np.full(41, 100.0), 1e12, sharing))
+    np.testing.assert_allclose(ends, shortest_first(start, bits / 100), rtol=1e-9)
+    other = np.asarray(_core.fluid_ends(links[:, ::-1].copy(), start, bits, np.full(41, 100.0), 1e12, SENDERS))
+    fair = np.asarray(_core.fluid_ends(links[:, ::-1].copy(), start, bits, np.full(41, 100.0), 1e12, 0))
+    if column == 0:  # the shared link is now the receiver's, which senders do not schedule
+        np.testing.assert_allclose(other, fair, rtol=1e-9)
+
+
+def test_hosts_that_schedule_by_hand() -> None:
+    """Two of host 0, to 2 and 3, and one of host 1 to 2, over links of 100 Gb/s that 0 and 1 begin at, 2 and 3 end at.
+
+    Senders: the short one of host 0 shares its receiver's link with host 1's, 50 each; the long one has the 50 that
+    are left of host 0's link until the short one ends after 200 ns, then 100.
+    """
+    links = np.array([[0, 2], [0, 3], [1, 2]], dtype=np.int32)
+    start, bits, gbps = np.zeros(3), np.array([1e4, 3e4, 4e4]), np.full(4, 100.0)
+    ends = [np.asarray(_core.fluid_ends(links, start, bits, gbps, 1e9, sharing)) for sharing in range(5)]
+    np.testing.assert_allclose(ends[SENDERS], [200, 200 + 200, 200 + 300])
+    # Receivers: host 2 serves the short one alone, which shares host 0's link with the long one.
+    np.testing.assert_allclose(ends[RECEIVERS], [200, 200 + 200, 200 + 300])
+    # Both: the short one has host 0's link and host 2's; then the two others have theirs.
+    np.testing.assert_allclose(ends[HOSTS], [100, 100 + 300, 100 + 400])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sharing", range(5))
+def test_fluids_never_have_more_than_their_links(sharing: int, seed: int) -> None:
+    """Of two links a flow, whatever the order: no link carries more than it can, and the last ends no later than alone
+    one after the other."""
+    rng = np.random.default_rng(seed)
+    links = np.stack([rng.integers(0, 3, 30), rng.integers(3, 6, 30)], axis=1).astype(np.int32)
+    bits, gbps = rng.uniform(1e4, 1e6, size=30), rng.uniform(20, 100, size=6)
+    ends = np.asarray(_core.fluid_ends(links, np.zeros(30), bits, gbps, 1e12, sharing))
+    for link in range(6):
+        those = (links == link).any(axis=1)
+        for end in ends[those]:
+            assert bits[those & (ends <= end)].sum() <= gbps[link] * end * (1 + 1e-9)
+    assert ends.max() <= (bits / gbps[links].min(axis=1)).sum() * (1 + 1e-9)
 
 
 def greedy_ends(links: list[list[int]], start: np.ndarray, bits: np.ndarray, gbps: np.ndarray) -> np.ndarray:
@@ -183,7 +234,7 @@ def test_the_ideals_are_contenders_without_telemetry() -> None:
     assert engine("hpcc").telemetry_bytes > engine("srpt").telemetry_bytes == engine("max-min").telemetry_bytes == 0
 
 
-@pytest.mark.parametrize("ideal", ["max-min", "srpt"])
+@pytest.mark.parametrize("ideal", IDEALS)
 def test_a_lone_flow_has_no_slowdown_under_an_ideal(ideal: str) -> None:
     rows = [(0, 5, 123_456, 0.0), (2, 3, 999, APART), (1, 4, 2_000_001, 2 * APART)]
     found = engine(ideal).run(leaf_spine(3, 2, 2, uplink_gbps=40), flows_of(rows), 1, END)

@@ -1,4 +1,4 @@
-// Flows as fluids: how they share the links that they cross at each moment is one of two ideals.
+// Flows as fluids: how they share the links that they cross at each moment is one of several ideals.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,11 @@ struct Fluid {
 };
 
 enum class Sharing {
-  max_min,  // max-min fair rates
-  srpt,     // the flow with the fewest bits left takes all that its links have, the next what is left, and so on
+  max_min,         // max-min fair rates
+  srpt,            // the flow with the fewest bits left takes all that its links have, the next what is left, and so on
+  srpt_senders,    // the first link of a flow serves the one with the fewest bits left first; others share max-min
+  srpt_receivers,  // the last link does
+  srpt_hosts       // both do
 };
 
 // When each has been sent, in ns; infinite where that is after the horizon. Rates change only as a flow begins or ends;

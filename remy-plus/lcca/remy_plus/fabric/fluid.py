@@ -1,9 +1,10 @@
 """Flows as fluids: rates that change as a flow begins or ends, with which flows share the links that they cross.
 
-They stand in for a transport, with max-min fair rates; or they are an ideal, which transports are held against:
-`MAX_MIN`, or `SRPT`, where the flow with the fewest bytes left takes all that its links have, the next one what is
-left, and so on. On one link no order has a smaller mean completion time (Schrage 1968); over several links, and for
-slowdowns, it is a strong heuristic and no bound.
+They stand in for a transport, with max-min fair rates; or they are one of the `IDEALS`, which transports are held
+against: max-min fair rates, or `SRPT`, where the flow with the fewest bytes left takes all that its links have, the
+next one what is left, and so on. On one link no order has a smaller mean completion time (Schrage 1968); over several
+links, and for slowdowns, it is a strong heuristic and no bound. Between them lie hosts that schedule in a network that
+shares its links fairly: the links of senders, of receivers, or both serve the flow with the fewest bytes left first.
 
 The same flows on the same routes as in the whole fabric, with neither queues nor a congestion control. That such a
 simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
@@ -26,8 +27,9 @@ from lcca.remy_plus.fabric.topology import FabricTopology
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 
-MAX_MIN, SRPT = "max-min", "srpt"
-"""The ideals, by the names of `lcca.remy_plus.switches.transports.TRANSPORTS`."""
+SRPT = "srpt"
+IDEALS = ("max-min", SRPT, "srpt-senders", "srpt-receivers", "srpt-hosts")
+"""By the names of `lcca.remy_plus.switches.transports.TRANSPORTS`, in the engine's order."""
 
 DIGITS = 3
 """Of a time in ns that mean something: the engine counts ps."""
@@ -97,8 +99,8 @@ def _extra_ns(
     packets = -(-flows.size_bytes // engine.settings.payload_bytes)
     bits = 8.0 * (flows.size_bytes + (engine.settings.overhead_bytes + engine.telemetry_bytes) * packets)
     links = np.ascontiguousarray(hops, dtype=np.int32)
-    until, srpt = min(horizon_ns, 9e15), engine.transport == SRPT
-    ends = np.asarray(_core.fluid_ends(links, flows.start_ns, bits, gbps, until, srpt))
+    sharing = IDEALS.index(str(engine.transport)) if engine.ideal else 0
+    ends = np.asarray(_core.fluid_ends(links, flows.start_ns, bits, gbps, min(horizon_ns, 9e15), sharing))
     alone = bits / np.where(links >= 0, gbps[links], np.inf).min(axis=1)
     extra: NDArray[np.float64] = np.where(np.isfinite(ends), ends - flows.start_ns - alone, np.nan)
     return np.round(extra, DIGITS)

@@ -398,6 +398,16 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             {},
             ideal=True,
         ),
+        **{
+            f"srpt-{name}": TransportKind(
+                f"srpt-{name}",
+                f"an ideal of hosts alone: the links of {whose} serve the flow with the fewest bytes left first, others "
+                "are shared max-min",
+                {},
+                ideal=True,
+            )
+            for name, whose in {"senders": "senders", "receivers": "receivers", "hosts": "all hosts"}.items()
+        },
     }
 )
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
