@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.signal_sets.headers.codec import field_codec, initial_code
+from lcca.signal_sets.headers.codec import initial_code
 from lcca.signal_sets.headers.costs import switch_cost
 from lcca.signal_sets.headers.header import Header, header, packaged_headers
 from lcca.signal_sets.headers.parts import PerHop
 from lcca.signal_sets.headers.simulated import not_simulated, require_simulated
 from lcca.signal_sets.headers.text import describe, layout
+
+from .codec import field_codec
 
 # name: (bytes as it leaves the sender, bytes that each hop adds, bytes after five hops)
 BYTES = {

@@ -8,9 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
-from lcca.signal_sets.headers.codec import codec, field_codec
 from lcca.signal_sets.headers.encoding import Counter, Enum, Flag, Float, Linear, Log, Table, Uint
 from lcca.signal_sets.headers.header import header
+
+from .codec import codec, field_codec
 
 ROUNDINGS = st.sampled_from(["floor", "ceil", "nearest", "stochastic"])
 SIZES = st.floats(1e-6, 1e6)

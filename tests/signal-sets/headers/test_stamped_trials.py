@@ -20,9 +20,10 @@ from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, WithHea
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
-from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.header import Header, header, packaged_headers
 from lcca.signal_sets.headers.simulated import header_signals, stamping
+
+from .codec import field_codec
 
 NETWORK = Network(3, 3.0, 24.0, 4, 60.0, 800.0, 200.0, 0.002)
 LINE = replace(NETWORK, topology=Topology("line", hosts_per_router=2))

@@ -18,11 +18,13 @@ from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads, write
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, WithHeader, with_header
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.signal_sets.headers.codec import field_codec
+from lcca.signal_sets.headers.codec import coding, decoded, encoded
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header, described, header, header_of, packaged_headers
-from lcca.signal_sets.headers.simulated import coding, header_signals, stamping
+from lcca.signal_sets.headers.simulated import header_signals, stamping
 from lcca.signal_sets.load import resolve
+
+from .codec import field_codec
 
 CATALOGUE = packaged_headers()
 SIMULATED = [name for name in CATALOGUE if name != "bolt"]
@@ -68,11 +70,11 @@ class Draws(np.random.Generator):
 
 def agree(field, values):
     """Check that the engine's codes and numbers are the codec's, bit for bit."""
-    codec, content = field_codec(field), coding_content(field)
+    codec = field_codec(field)
     draws = np.random.default_rng(7).random(len(values))
     codes = codec.encode(values, Draws(draws))
-    np.testing.assert_array_equal(_core.encode(content, values, draws), codes)
-    np.testing.assert_array_equal(_core.decode(content, codes), codec.decode(codes))
+    np.testing.assert_array_equal(encoded(field, values, Draws(draws)), codes)
+    np.testing.assert_array_equal(decoded(field, codes), codec.decode(codes))
 
 
 def coding_content(field):
@@ -144,6 +146,26 @@ def test_any_encoding_has_the_codec_s_codes(encode, bits, invalid, values):
 def test_large_floats_have_the_codec_s_codes(mant, exp, step, values):
     encode = {"kind": "float", "mant": mant, "exp": exp, "step": step, "round": "nearest"}
     agree(HeaderField(name="x", source="util", bits=mant + exp, encode=encode), np.array(values))
+
+
+@pytest.mark.parametrize(
+    ("keys", "codes"),
+    [
+        ({}, [16]),
+        ({}, [-1]),
+        ({}, [1.0]),
+        ({"encode": {"kind": "table", "values": [1, 2]}}, [2]),
+        ({"encode": {"kind": "table", "values": [1, 2]}, "invalid": "all_ones"}, [15, 14]),
+    ],
+)
+def test_what_is_no_code_is_refused(keys, codes):
+    with pytest.raises(InputError, match="codes are whole numbers from 0 to 1"):
+        decoded(HeaderField(name="x", source="util", bits=4, **keys), codes)
+
+
+def test_what_a_field_cannot_say_is_refused():
+    with pytest.raises(InputError, match=r"field x: .*cannot say"):
+        encoded(HeaderField(name="x", source="util", bits=4), [1.0, math.nan])
 
 
 @pytest.mark.parametrize("bits", [53, 63, 64])

@@ -14,8 +14,8 @@ import numpy as np
 from lcca.evaluation.scenarios.sizes import lognormal
 from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.core.elementary import exp, log, log2
-from lcca.signal_sets.headers.encoding import Log
-from lcca.signal_sets.headers.codec import LogCodec
+from lcca.signal_sets.headers.codec import coding
+from lcca.signal_sets.headers.field import HeaderField
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.base import Task, run
@@ -47,7 +47,8 @@ space = NetworkSpace(**numbers, mean_on=500, mean_off=300, loss=0.01, switched="
 task = Task("law", ("receive_ewma", "rtt_ratio", "link", "loss"), space, utility("default"), 5)
 law = run(LawTrainer(task, LawConfig(stages=({"trials": 100},), networks=4), Engine(1000.0)))
 tell("law", np.array([*law.terms, *np.ravel(law.features)]))
-tell("header", LogCodec(Log(base=1.07, min=0.3), 12, None).decode(np.arange(4096, dtype=np.uint64)))
+encode = {"kind": "log", "base": 1.07, "min": 0.3}
+tell("header", np.array(coding(HeaderField(name="x", source="util", bits=12, encode=encode)).numbers))
 """
 
 

@@ -324,7 +324,8 @@ def spread_degrees(values: Floats) -> float:
 def _squared_ratio(width: float, required: float) -> float:
     if width == 0:
         return 0.0
-    return (width / required) ** 2 if required > 0 else math.inf
+    ratio = width / required if required > 0 else math.inf
+    return ratio * ratio  # a power of floats raises where this is infinite
 
 
 def _trials(number: float, floor: int) -> int:

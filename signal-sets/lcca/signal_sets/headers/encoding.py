@@ -1,6 +1,6 @@
 """How a number becomes the bits of a field: one model per kind of encoding.
 
-All numbers are in the unit of the field. What the codes mean is told by `lcca.signal_sets.headers.codec`.
+All numbers are in the unit of the field. `lcca.signal_sets.headers.codec` has the codes.
 """
 
 from __future__ import annotations

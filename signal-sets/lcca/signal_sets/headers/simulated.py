@@ -7,13 +7,11 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.core.stamping import Coding, Reading, StampedField, Stamping, Token
-from lcca.signal_sets.headers.codec import field_codec, initial_code
-from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS, Counter, Enum, Flag, Float, Linear, Log, Table, Uint
+from lcca.remy_plus.core.stamping import Reading, StampedField, Stamping, Token
+from lcca.signal_sets.headers.codec import code_of, coding, decoded, initial_code
+from lcca.signal_sets.headers.encoding import Counter, Flag
 from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
 
@@ -159,7 +157,7 @@ def _reading(header: Header, field: HeaderField) -> _Read | None:
     if told is None or field.agg == "count":
         return None
     if told.signal == "mark":
-        marked = -1 if field.value is None else field_codec(field).encode_one(field.value)  # -1: any code but 0
+        marked = -1 if field.value is None else code_of(field, field.value)  # -1: any code but 0
         return _Read(Reading("mark", -1, "mark", marked=marked), {"field": field.name})
     names = {"field": field.name}
     if field.agg == "sum":  # then it is told as the mean along the path
@@ -233,8 +231,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         require_simulated_source(header, field)
         _require_one_moment(header, field, place)
     size, other = (1.0, 1.0) if formula is not None else (UNITS[unit][1], UNITS[field.told_in][1])
-    codec = field_codec(field)
-    value = None if field.value is None else float(codec.decode(np.uint64(codec.encode_one(field.value))))
+    value = None if field.value is None else float(decoded(field, code_of(field, field.value)))
     window = field.measure.window
     return StampedField(
         field.name,
@@ -283,37 +280,6 @@ def _tokens(header: Header, formula: Expression | None, place: dict[str, int]) -
         else:
             tokens.append(("field", float(place[str(value)])))
     return tuple(tokens)
-
-
-def coding(field: HeaderField) -> Coding:
-    """Return the codec of a field as plain data."""
-    invalid = {None: None, "zero": 0, "all_ones": 2**field.bits - 1}[field.invalid]
-    match field.encode:
-        case Flag():
-            return Coding("flag", 1)
-        case Counter(step=step):
-            return Coding("linear", field.bits, step=step, wraps=True)
-        case Uint(round=rounding, overflow=overflow):
-            return Coding("linear", field.bits, rounding=rounding, wraps=overflow == "wrap", invalid=invalid)
-        case Linear(round=rounding, overflow=overflow) as e:
-            step, wraps = e.size(field.bits), overflow == "wrap"
-            return Coding("linear", field.bits, e.base, step, e.max, rounding=rounding, wraps=wraps, invalid=invalid)
-        case Enum() as e:
-            codes = tuple(code for code, value in enumerate(e.values) if value is not None)
-            numbers = tuple(float(code) if e.names else float(e.values[code] or 0.0) for code in codes)
-            return Coding("enum", field.bits, numbers=numbers, codes=codes, nearest=e.unlisted == "nearest")
-        case Float(mant=mantissa, step=step, round=rounding) if field.bits > LARGEST_TABLE_BITS:
-            return Coding("float", field.bits, step=step, mantissa=mantissa, rounding=rounding, invalid=invalid)
-        case Log(round=rounding) | Float(round=rounding) | Table(round=rounding):
-            return Coding("grid", field.bits, numbers=_grid(field), rounding=rounding, invalid=invalid)
-    raise AssertionError(field.encode)
-
-
-def _grid(field: HeaderField) -> tuple[float, ...]:
-    """Return the numbers of all codes; a code for "not known" has the place of its number all the same."""
-    plain = field.model_copy(update={"invalid": None})
-    size = len(field.encode.values) if isinstance(field.encode, Table) else 2**field.bits
-    return tuple(field_codec(plain).decode(np.arange(size, dtype=np.uint64)).tolist())
 
 
 # --- bytes and packets
