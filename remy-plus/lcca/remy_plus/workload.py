@@ -30,8 +30,10 @@ class FlowSizes:
         sizes, shares = np.array(self.packets), np.array(self.cumulative)
         if len(sizes) != len(shares) or len(sizes) < 2:
             raise InputError(f"flow sizes {self.name}: needs two or more points, as many sizes as probabilities")
-        if not (np.diff(sizes) >= 0).all() or not (np.diff(shares) >= 0).all() or not 0 <= sizes[0] <= sizes[-1] < 1e12:
+        if not (np.diff(sizes) >= 0).all() or not (np.diff(shares) >= 0).all():
             raise InputError(f"flow sizes {self.name}: sizes and probabilities must not fall")
+        if not 0 <= sizes[0] <= sizes[-1] < 1e12:
+            raise InputError(f"flow sizes {self.name}: sizes are from 0 to below 1e12 packets")
         if shares[0] != 0 or shares[-1] != 1:
             raise InputError(f"flow sizes {self.name}: probabilities must go from 0 to 1")
 

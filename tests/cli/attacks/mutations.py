@@ -26,8 +26,8 @@ from .alterations import Altered, content_of, drawn
 from .children import MOST_BYTES, Ended, imported_by, run
 from .valid_files import Subject, Words, subjects
 
-UNLIKE = re.compile("config_hash|campaign|version|costs|name|trainings|cpu_s|time_s|wall_s")
-"""Keys of results that tell of names, texts and times."""
+UNLIKE = re.compile("config_hash|campaign|version|costs|tried|name|trainings|cpu_s|time_s|wall_s")
+"""Keys of results that tell of names, texts and times, and of how many trials were tried in a time."""
 
 STILL = re.compile(r"(^|\.)(provenance|source|reference|doc|title|asks|theirs|figure|name|id|signal_set|rule_hits)\b")
 """Keys that no result depends on."""
@@ -136,9 +136,8 @@ def nonsense(content: Any, key: str = "") -> Iterator[str]:
     """Yield the keys of scores and means that are no numbers, and of no flows."""
     if isinstance(content, dict):
         for name, value in content.items():
-            if value is None and (
-                (name == "mean" and "merit" not in key) or name.endswith(("score_bits", "difference"))
-            ):
+            number = (name == "mean" and "merit" not in key) or name.endswith(("score_bits", "difference"))
+            if number and value is None and not numberless(name, content):
                 yield f"{key}.{name} null"
             if name == "flows" and value == 0:
                 yield f"{key}.{name} 0"
@@ -146,6 +145,13 @@ def nonsense(content: Any, key: str = "") -> Iterator[str]:
     elif isinstance(content, list):
         for i, item in enumerate(content):
             yield from nonsense(item, f"{key}.{i}")
+
+
+def numberless(name: str, record: dict[str, Any]) -> bool:
+    """Return whether a record may lack this number: nobody sent, or there are too few trainings to take the best of."""
+    if name == "best_of_score_bits":
+        return len(record["training_seeds"]) < record["best_of"]
+    return record.get("delay_us", "none") is None
 
 
 def alike(content: Any) -> Any:

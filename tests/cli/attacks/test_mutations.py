@@ -75,6 +75,16 @@ def says_null(words: Sequence[str]) -> int:
     return 0
 
 
+def says_null_of_a_network(words: Sequence[str]) -> int:
+    print(json.dumps({"policies": [{"score_bits": None, "delay_us": 3.0}]}))
+    return 0
+
+
+def says_null_of_the_best(words: Sequence[str]) -> int:
+    print(json.dumps({"signal_sets": [{"best_of_score_bits": None, "best_of": 2, "training_seeds": [1, 2]}]}))
+    return 0
+
+
 def has_no_flows(words: Sequence[str]) -> int:
     print(json.dumps({"policies": [{"flows": 0}]}))
     return 0
@@ -99,6 +109,8 @@ def never_ends(words: Sequence[str]) -> int:
         (names_no_file, "fault", "does not name flows.csv"),
         (says_nan, "fault", "no JSON: NaN"),
         (says_null, "fault", "score_bits null"),
+        (says_null_of_a_network, "fault", "score_bits null"),
+        (says_null_of_the_best, "fault", "best_of_score_bits null"),
         (has_no_flows, "fault", "flows 0"),
         (says_internal_words, "fault", "internal words 'Input should'"),
     ],

@@ -71,6 +71,12 @@ def test_the_record_and_its_forecast() -> None:
     assert run.looks[-1].half_width <= run.looks[-1].required < run.looks[-2].half_width
 
 
+@pytest.mark.parametrize("accuracy", [{"accuracy": 1e-300}, {"accuracy_percent": 1e-300}, {"accuracy": 5e-324}])
+def test_no_number_of_trials_is_forecast_of_an_accuracy_beyond_all(accuracy: dict[str, float]) -> None:
+    state = Estimating(EACH.model_copy(update={"ceiling": 40} | accuracy)).feed(values(3))
+    assert (state.trials, state.forecast_low, state.forecast_high) == (40, HORIZON, HORIZON)
+
+
 @pytest.mark.parametrize(("sigma", "least"), [(0.3, 0.85), (0.7, 0.75)])
 def test_forecasts_hold(sigma: float, least: float) -> None:
     runs, inside, off = 120, 0, []

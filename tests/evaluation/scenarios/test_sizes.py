@@ -64,7 +64,7 @@ def test_bad_names_are_one_clear_error(name: str) -> None:
 def test_bad_table(tmp_path) -> None:
     file = tmp_path / "t.yaml"
     file.write_text("name: t\nsource: me\npoints: [[0, 0], [10, 50], [5, 100]]\n")
-    with pytest.raises(InputError, match=r"t\.yaml.*must not fall"):
+    with pytest.raises(InputError, match=r"t\.yaml:3: points.2: sizes and per cents must not fall"):
         flow_sizes(file)
 
 
@@ -109,13 +109,15 @@ def test_a_csv_file(shares: tuple[float, ...], head: str, tmp_path: Path) -> Non
             "bytes,cumulative\n1 Gbps,0\n",
             ":2: bytes: '1 Gbps' is a rate; give a plain number of bytes, or a unit",
         ),
-        ("bytes,cumulative\n1000,0\n3000,0.9\n", "must end at 1, or at 100 per cent, not at 0.9"),
-        ("bytes,cumulative\n", "must end at 1"),
+        ("bytes,cumulative\n1000,0\n3000,0.9\n", ":3: cumulative: must end at 1, or at 100 per cent, not at 0.9"),
+        ("bytes,cumulative\n", "has no rows; give two or more"),
+        ("bytes,cumulative\n1000,1\n", ":2: must have at least 2 items"),
+        ("bytes,cumulative\n1000,0\n1e13,1\n", r":3: sizes are at most 1e\+12 bytes"),
         (
             "bytes,cumulative\n1000,0.5\n3000,1\n",
-            "points must begin at 0 per cent, not at 50: put one at 0 before the first, of its 1000 bytes if so many",
+            ":2: points must begin at 0 per cent, not at 50: put one at 0 before the first, of its 1000 bytes if",
         ),
-        ("bytes,cumulative\n1000,0\n500,1\n", "must not fall"),
+        ("bytes,cumulative\n1000,0\n500,1\n", ":3: sizes and per cents must not fall"),
         ("bytes,cumulative\n1000,0\ninf,1\n", ":3: bytes: must be a number, found 'inf'"),
     ],
 )

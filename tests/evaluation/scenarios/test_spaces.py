@@ -138,7 +138,7 @@ def test_what_follows_from_parts() -> None:
 @pytest.mark.parametrize(
     ("parts", "place", "message"),
     [
-        ([SPACE, SPACE], (1,), "two parts are called 'dumbbell'"),
+        ([SPACE, SPACE], (), "part 1 is called 'dumbbell', as one before it"),
         ([SPACE, on("line") | {"networks": SPACE | {"duration": 900}}], (1,), "900 µs, those before 1500"),
         (
             [SPACE, on("line") | {"networks": SPACE | {"packet_bytes": 999}}],

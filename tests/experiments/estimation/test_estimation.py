@@ -160,13 +160,17 @@ def test_the_ceiling_is_told(lcca: RunCommand, link: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("estimate.metric=slowdwn", "estimate.metric: 'slowdwn' is not measured here (did you mean 'slowdown'?)"),
+        (
+            "estimate.metric=slowdwn",
+            "--set: estimate.metric: 'slowdwn' is not measured here (did you mean 'slowdown'?)",
+        ),
         ("estimate.metric=delay_us", "'delay_us' is not measured here"),
         ("network=null", "give one of network (one link with open flows), networks (a space) and fabric"),
         ("network.traffic.load=1", "network.traffic.load: must be < 1"),
-        ("network.traffic.sizes=websearsh", "websearch"),
+        ("network.traffic.sizes=websearsh", "--set: network.traffic.sizes: unknown flow sizes 'websearsh'"),
         ("estimate.ceiling=5", "ceiling must be at least floor (20), got 5"),
-        ("policy=amd", "did you mean 'aimd'?"),
+        ("policy=amd", "--set: policy: amd: no such file, and no baseline of that name (did you mean 'aimd'?)"),
+        ("network.traffic.load=1e-9", "tail.yaml:5: estimate.metric: slowdown has no value in any of 20 trials"),
         ("durration=5", "durration: unknown key (did you mean 'duration'?)"),
     ],
 )

@@ -138,8 +138,14 @@ def test_what_a_comparison_takes_comes_from_two_runs(
         ("estimate.metric=fct_us", "metric and metrics exclude each other"),
         ("estimate.metrics=[]", "give metric, or several in metrics"),
         ("estimate.metrics.0.metric=fct", "'fct' is not measured here"),
-        ("estimate.metrics.0.metric=drops", "estimate.flows: only with a fabric and a metric of flows"),
-        ("estimate.metrics=[{metric: drops}, {metric: fct_us}]", "metrics of flows and columns of trials"),
+        (
+            "estimate.metrics.0.metric=drops",
+            "metrics.yaml:7: estimate.metrics.0.flows: only with a fabric and a metric",
+        ),
+        (
+            "estimate.metrics=[{metric: drops}, {metric: fct_us}]",
+            "--set: estimate.metrics: metrics of flows and columns of trials",
+        ),
         ("estimate.metrics=[{metric: score_bits}]", "estimate.metrics.0: score_bits has an arbitrary zero"),
         ("estimate.metrics.0.flows={from_bytes: 1e9}", "estimate.metrics: fct_us has no value in any of 24 trials"),
         ("estimate=gone.yaml", "gone.yaml"),

@@ -135,6 +135,12 @@ def test_an_unfinished_run_has_the_training_seeds_that_all_sets_have_finished(ru
         _ = config(run).trainings
 
 
+def test_a_map_without_trainings_names_its_own_file(lcca: RunCommand, run: Path) -> None:
+    (run / "small.yaml").write_text((run / "small.yaml").read_text().replace("run: .", "run: policies"))
+    refused = lcca("map", run / "small.yaml", "--plan")
+    assert refused.status == 2 and "small.yaml:3: run: " in refused.err and "0 training seeds with" in refused.err
+
+
 def test_a_policy_of_another_set_is_refused(run: Path) -> None:
     file = run / "policies/loss+queue.default.s2.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"signal_set": "e2e"}))

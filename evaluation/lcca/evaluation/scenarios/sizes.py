@@ -14,10 +14,11 @@ import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from scipy import special
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.model import Model
+from lcca.inputs.errors import InputError, did_you_mean, require
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
 from lcca.inputs.numbers import real
+from lcca.inputs.problems import problem_texts
 from lcca.inputs.tables import number, read_table
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
@@ -25,6 +26,8 @@ from lcca.remy_plus.core.elementary import exp
 from lcca.remy_plus.workload import FlowSizes
 
 LOGNORMAL_POINTS = 4000
+LARGEST_BYTES = 1e12
+"""Of a flow."""
 
 
 class SizeTable(Model):
@@ -42,16 +45,19 @@ class SizeTable(Model):
 
     @model_validator(mode="after")
     def _rises(self) -> SizeTable:
-        sizes, shares = zip(*self.points, strict=True)
-        if any(b < a for column in (sizes, shares) for a, b in pairwise(column)):
-            raise ValueError("sizes and per cents must not fall")
-        if shares[0] != 0:
-            raise ValueError(
-                f"points must begin at 0 per cent, not at {shares[0]:g}: put one at 0 before the first, of its "
-                f"{sizes[0]:g} bytes if so many flows have exactly this size, or of 0 if they have any below it"
+        falls = [at for at, (a, b) in enumerate(pairwise(self.points), 1) if b[0] < a[0] or b[1] < a[1]]
+        problems = {at: "sizes and per cents must not fall" for at in falls}
+        (smallest, first), (largest, last) = self.points[0], self.points[-1]
+        if first != 0:
+            problems[0] = (
+                f"points must begin at 0 per cent, not at {first:g}: put one at 0 before the first, of its "
+                f"{smallest:g} bytes if so many flows have exactly this size, or of 0 if they have any below it"
             )
-        if shares[-1] != 100 or sizes[0] < 0:
-            raise ValueError("points must end at 100 per cent, with sizes >= 0")
+        if last != 100 or smallest < 0:
+            problems[len(self.points) - 1] = "points must end at 100 per cent, with sizes >= 0"
+        if largest > LARGEST_BYTES:
+            problems[len(self.points) - 1] = f"sizes are at most {LARGEST_BYTES:g} bytes"
+        raise_problems("sizes", [problem_at(("points", at), text) for at, text in problems.items()])
         return self
 
     def build(self, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
@@ -87,15 +93,17 @@ _COLUMNS = dict.fromkeys(("bytes", "cumulative"), number(">= 0 and finite", lamb
 def _from_csv(path: str) -> SizeTable:
     table = read_table(path, _COLUMNS, aliases={"cdf": "cumulative"}, limit=1 << 20)
     sizes, shares = table.columns["bytes"], table.columns["cumulative"]
-    whole = shares[-1] if shares else 0.0
-    with about(path):
-        if whole not in (1, 100):
-            raise InputError(f"cumulative must end at 1, or at 100 per cent, not at {whole:g}")
-        points = tuple((size, share * 100 / whole) for size, share in zip(sizes, shares, strict=True))
-        try:
-            return SizeTable(name=Path(path).stem, source=path, points=points)
-        except ValidationError as error:
-            raise InputError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+    require(bool(shares), f"{path}: has no rows; give two or more")
+    whole = shares[-1]
+    if whole not in (1, 100):
+        table.require([(len(shares) - 1, "cumulative", f"must end at 1, or at 100 per cent, not at {whole:g}")])
+    points = tuple((size, share * 100 / whole) for size, share in zip(sizes, shares, strict=True))
+    try:
+        return SizeTable(name=Path(path).stem, source=path, points=points)
+    except ValidationError as error:
+        texts = problem_texts(error.errors(include_url=False), SizeTable, {"points": list(points)})
+        table.require((int(keys[1]) if len(keys) > 1 else 0, "", text) for keys, text in texts.items())
+        raise
 
 
 def _usable(name: str) -> str:
@@ -144,6 +152,6 @@ def _uniform_by_name(name: str, packet_bytes: float) -> FlowSizes:
         low, high = (real(part) for part in name.split(":")[1:])
     except ValueError:
         raise InputError(f"{name[:60]!r}: write uniform:LOW:HIGH in bytes, as in uniform:3000:6000") from None
-    if not 0 <= low < high <= 1e12:
-        raise InputError(f"{name[:60]!r}: LOW must be from 0 to below HIGH, and HIGH at most 1e12 bytes")
+    if not 0 <= low < high <= LARGEST_BYTES:
+        raise InputError(f"{name[:60]!r}: LOW must be from 0 to below HIGH, and HIGH at most {LARGEST_BYTES:g} bytes")
     return FlowSizes(f"uniform:{low:g}:{high:g}", (low / packet_bytes, high / packet_bytes), (0.0, 1.0))

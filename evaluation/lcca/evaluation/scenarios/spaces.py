@@ -145,8 +145,8 @@ class NetworkSpaces(DrawnNetworks):
         problems, names = [], [each.title for each in self.parts]
         for at, each in enumerate(self.parts):
             if each.title in names[:at]:
-                text = f"two parts are called {each.title!r}; give this one a name of its own"
-                problems.append(problem_at(("spaces", at), text))
+                text = f"part {at} is called {each.title!r}, as one before it; give it a `name` of its own"
+                problems.append(problem_at(("spaces",), text))  # not in the file of the part, which may serve both
             if each.duration not in (None, self.duration):
                 text = f"its trials take {each.duration:g} µs, those before {self.duration:g}: give all one duration"
                 problems.append(problem_at(("spaces", at), text))

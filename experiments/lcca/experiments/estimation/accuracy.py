@@ -36,13 +36,14 @@ class Accuracy:
     """A question: is each metric known as accurately as asked? Parts hold, by metric, the values of each trial.
 
     Args:
+        config: of the estimation.
         going: the estimates of the metrics.
         first_look: whether a first look at each is enough.
     """
 
-    def __init__(self, going: Sequence[Estimating], first_look: bool) -> None:
-        self._first_look = first_look
-        self._going, self._key = going, "estimate.metric" if len(going) == 1 else "estimate.metrics"
+    def __init__(self, config: EstimationConfig, going: Sequence[Estimating], first_look: bool) -> None:
+        self._problem, self._first_look = config.problem, first_look
+        self._going, self._keys = going, ("estimate", "metric" if len(going) == 1 else "metrics")
 
     def __call__(self, trials: Trials) -> Answer:
         """Feed the last part, and return how far the estimates are.
@@ -55,18 +56,15 @@ class Accuracy:
             each.feed(values)
             asked = each.config
             if trials.done >= asked.floor and not each.trials:
-                raise InputError(f"{self._key}: {asked.metric} has no value in any of {trials.done} trials")
+                raise self._problem(self._keys, f"{asked.metric} has no value in any of {trials.done} trials")
             if asked.ceiling is not None and trials.done >= asked.ceiling and not each.looks:
-                raise InputError(
-                    f"estimate.ceiling: {asked.metric} has a value in {each.trials} of {trials.done} trials, fewer "
-                    f"than floor ({asked.floor}); raise ceiling, or the load"
-                )
+                words = f"{asked.metric} has a value in {each.trials} of {trials.done} trials"
+                remedy = f"fewer than floor ({asked.floor}); raise ceiling, or the load"
+                raise self._problem(("estimate", "ceiling"), f"{words}, {remedy}")
         plain = [each.values for each in self._going if each.looks]
         if any(np.any(values) for values in plain) and all(np.ptp(values) == 0 for values in plain):
-            raise InputError(
-                f"{self._key}: all {trials.done} trials are the same, bit for bit: they are one sample, and have no "
-                "interval; `lcca evaluate --trials 1` says what it is"
-            )
+            words = f"all {trials.done} trials are the same, bit for bit: they are one sample, and have no interval"
+            raise self._problem(self._keys, f"{words}; `lcca evaluate --trials 1` says what it is")
         known = all(each.finished or (each.goes_on and each.first_accurate is not None) for each in self._going)
         enough = known or (self._first_look and all(each.looks for each in self._going))
         slowest = max(self._going, key=lambda each: each.looks[-1].forecast_high if each.looks else 0)
@@ -91,7 +89,8 @@ def _run(
     title = f"estimating {what} of {run.config.policy}"
     place = Numbered(lambda contenders, block: rows(block))
     experiment = Experiment(place, {"policy": None}, [question], stop, title, reduce=reduce, each=0)
-    experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
+    with run.config.about("estimate"):
+        experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
 
 
 def rows_of(config: EstimationConfig, policy: Policy, workers: Pool, word: str = "estimate") -> Rows:
@@ -131,7 +130,7 @@ def estimate_plainly(
         return [list(values_of(each, found)) for each in asked.each]
 
     what = f"{len(going)} metrics" if several else asked.each[0].metric
-    rows, question = rows_of(run.config, policy, workers), Accuracy(going, first_look)
+    rows, question = rows_of(run.config, policy, workers), Accuracy(run.config, going, first_look)
     _run(run, rows, question, reduce, what, asked.ceiling if several else None)
     for each in going:
         each.look_again()
@@ -157,7 +156,7 @@ def estimate_with_control(
         return [list(pairs[~np.isnan(pairs).any(axis=1)])]
 
     what = f"{asked.metric} with {control.simulator}"
-    _run(run, rows_of(config, policy, workers), Accuracy([going], first_look), reduce, what, asked.ceiling)
+    _run(run, rows_of(config, policy, workers), Accuracy(config, [going], first_look), reduce, what, asked.ceiling)
     return going
 
 

@@ -30,11 +30,12 @@ from lcca.experiments.estimation.places import (
 )
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
-from lcca.inputs.errors import did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FLUID
+from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]
@@ -305,15 +306,21 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 "give one of network (one link with open flows), networks (a space) and fabric (a scenario)"
             )
-        place = self.place
-        for asked in self.estimate.each:
-            _require_measured(asked, place)
+        try:
+            place = self.place
+        except InputError as error:
+            raise_problems("estimation", [problem_at(("policy",), str(error))])
+        for i, asked in enumerate(self.estimate.each):
+            if found := _not_measured(asked, place):
+                row = ("metrics", i) if self.estimate.metrics else ()
+                raise_problems("estimation", [problem_at(("estimate", *row, found[0]), found[1])])
         if self.estimate.control is not None:
             self._require_control(self.estimate.control)
         if isinstance(place, OnFabric) and self.estimate.method == "splitting":
             self._require_splitting(place.scenario)
         if len({asked.metric in FLOWS for asked in self.estimate.each}) > 1:
-            raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
+            text = "metrics of flows and columns of trials need an estimation each"
+            raise_problems("estimation", [problem_at(("estimate", "metrics"), text)])
         return self
 
     def _require_splitting(self, fabric: FabricScenario) -> None:
@@ -324,13 +331,23 @@ class EstimationConfig(RunConfig):
         raise_problems("estimation", found)
 
     def _require_control(self, control: ControlBlock) -> None:
+        text = ""
         if not (self.fabric and self.place.whole):
-            raise ValueError(
-                "estimate.control: only where the whole fabric is simulated: `fabric`, without `simulator`"
-            )
-        if self.estimate.metric not in OnFabric(self.fabric, control.simulator, self.utility).metrics:
-            raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
+            text = "only where the whole fabric is simulated: `fabric`, without `simulator`"
+        elif self.estimate.metric not in OnFabric(self.fabric, control.simulator, self.utility).metrics:
+            text = f"{control.simulator} tells of flows only, not {self.estimate.metric}"
+        raise_problems("estimation", [problem_at(("estimate", "control"), text)] if text else [])
+        assert self.fabric is not None
         require_stand_in(self.policy, self.fabric)
+
+    def read_policy(self) -> Policy:
+        """Return the policy; see `Measured.policy`.
+
+        Raises:
+            ConfigError: a file cannot be used, or the policy cannot run here.
+        """
+        with self.about("policy"):
+            return self.place.policy(self.policy)
 
     @property
     def place(self) -> Measured:
@@ -344,13 +361,13 @@ class EstimationConfig(RunConfig):
         return OnLink(self.network, self.duration)
 
 
-def _require_measured(asked: EstimateBlock, place: Measured) -> None:
-    if asked.metric not in place.metrics:
-        raise ValueError(
-            f"estimate.metric: '{asked.metric}' is not measured here{did_you_mean(asked.metric, place.metrics)}"
-        )
+def _not_measured(asked: EstimateBlock, place: Measured) -> tuple[str, str] | None:
+    """Return the first key that a place cannot serve, and why."""
     of_flows = asked.metric in FLOWS
+    if asked.metric not in place.metrics:
+        return "metric", f"'{asked.metric}' is not measured here{did_you_mean(asked.metric, place.metrics)}"
     if asked.flows is not None and not (place.by_size and of_flows):
-        raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOWS)})")
+        return "flows", f"only with a fabric and a metric of flows ({', '.join(FLOWS)})"
     if asked.quantile is not None and not of_flows:
-        raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {place.column}")
+        return "quantile", f"only flows have quantiles here; name a column such as {place.column}"
+    return None

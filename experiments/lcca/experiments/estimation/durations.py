@@ -92,7 +92,7 @@ def try_durations(
         2 * durations[-1] <= total < math.inf,
         f"--simulated-time: must be enough for two trials of {durations[-1]:g} µs, got {total:g}",
     )
-    policy = config.place.policy(config.policy)
+    policy = config.read_policy()
     with workers_of(executor, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         workers.tell = begun.reporter.say
         content = _content(config, _tried(begun, policy, places, total, workers), begun.folder.figures)

@@ -20,7 +20,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.splitting import split_trial
 from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import DrawnNetworks
-from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.evaluation.scenarios.sizes import NamedSizes, flow_sizes
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.place import Execution
@@ -29,7 +29,6 @@ from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
-from lcca.inputs.names import FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.fluid import require_fluid
@@ -58,7 +57,7 @@ class Traffic(Model):
     """
 
     load: Annotated[float, Field(gt=0, lt=1)]
-    sizes: FileOrName
+    sizes: NamedSizes
     packet_bytes: Annotated[float, Field(gt=0)] = PACKET_BYTES
 
 

@@ -65,7 +65,7 @@ def estimate(
     Raises:
         InputError: a file cannot be used, or the folder is not free.
     """
-    policy = config.place.policy(config.policy)
+    policy = config.read_policy()
     with workers_of(executor, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as run:
         workers.tell = run.reporter.say
         if run.folder.complete:
@@ -88,7 +88,7 @@ def costs(config: EstimationConfig, jobs: int = 1) -> Costs:
     Raises:
         InputError: a file cannot be used, or the trials say nothing of a metric.
     """
-    policy, asked, workers = config.place.policy(config.policy), config.estimate, Threads(jobs)
+    policy, asked, workers = config.read_policy(), config.estimate, Threads(jobs)
     with TemporaryDirectory() as folder, opened(config, Path(folder) / "run", resume=False, quiet=True) as run:
         if asked.control is not None:
             known: list[Any] = [estimate_with_control(run, policy, workers, asked.control, first_look=True)]

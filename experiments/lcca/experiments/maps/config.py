@@ -213,7 +213,8 @@ class MapConfig(RunConfig):
         whole = {seed: own for seed, own in found.items() if own.keys() == sets}
         words = f"{len(whole)} training seeds with finished trainings of {', '.join(sorted(sets))}"
         advice = f"train more with lcca sweep {self.campaign} --until trained, or name a run's folder in `run`"
-        require(len(whole) >= FIRST_SEEDS, f"{folder}: {words}, and a map needs {FIRST_SEEDS}; {advice}")
+        if len(whole) < FIRST_SEEDS:
+            raise self.problem(("run",), f"{folder}: {words}, and a map needs {FIRST_SEEDS}; {advice}")
         return whole
 
     def _finished(self, folder: Path, learner: Learner) -> Path | None:

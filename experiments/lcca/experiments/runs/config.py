@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from lcca.experiments.runs.kinds import Kind
 from lcca.inputs.dependencies import digests_of_named_files
+from lcca.inputs.documents import Document
+from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem
 from lcca.inputs.model import Model
 
 
@@ -51,6 +55,25 @@ class RunConfig(Model):
         """
         files = digests_of_named_files(self)
         return self.model_dump(mode="json") | self._named() | ({"files": files} if files else {})
+
+    @cached_property
+    def document(self) -> Document:
+        """What it was read from: `of_kind` puts it here. One that was made in Python has no file and no lines."""
+        return Document(Path(), {}, {(): Place("")})
+
+    def problem(self, keys: Keys, text: str) -> ConfigError:
+        """Return the error of a key of which only the run shows that it is wrong, with the file and line."""
+        return ConfigError(Problem(self.document.place(keys), keys, text))
+
+    @contextmanager
+    def about(self, *keys: str | int) -> Iterator[None]:
+        """Put file, line and key before an `InputError` raised inside that has none."""
+        try:
+            yield
+        except ConfigError:
+            raise
+        except InputError as error:
+            raise self.problem(keys, str(error)) from error
 
     def grows(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
         """Tell whether a run may go on from one that had other values of these keys (dotted; before, now)."""

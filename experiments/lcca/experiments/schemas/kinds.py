@@ -115,7 +115,9 @@ def of_kind(document: Document, model: type[M]) -> M:
     from lcca.inputs.validation import validate  # `lcca schema --help` names the kinds
 
     require_kind(document, model)
-    return validate(document, model)
+    found = validate(document, model)
+    vars(found)["document"] = document  # for the problems that a run shows; no part of the configuration
+    return found
 
 
 def read_kind(path: str | os.PathLike[str], model: type[M]) -> M:
