@@ -17,6 +17,7 @@ from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.testing.groups import Group
 from lcca.inputs.json_values import finite, finite_values, json_value
+from lcca.remy_plus.fabric.fluid import SRPT
 from lcca.remy_plus.switches.transports import Transport
 
 
@@ -33,10 +34,11 @@ def worth_at_most(
 
     Returns:
         `utility`, `ideal`, `ideal_bits`; `rival`, the best of the baseline's selected policy and the hand-designed
-        ones without a header, and `rival_bits`; `worth_bits`, the difference, with its 95 % interval `worth_low` to
+        ones without a header and, of the ideal of a network that knows all flows, those of hosts alone; `rival_bits`;
+        `worth_bits`, the difference, with its 95 % interval `worth_low` to
         `worth_high` over blocks; `base_bits` of the baseline's selected policy; and `policies` and `signal_sets` by
         `name` with `score_bits` and `gap_closed`, the share of that difference (null where it is less than what a
-        header must bring).
+        header must bring, or counts from an ideal of hosts alone).
     """
     return [
         row
@@ -57,14 +59,18 @@ def _of(group: Group, trials: pd.DataFrame, required: float) -> list[dict[str, A
     open_ = unfinished_of(trials, group.utility)
     bounds = {name for name, each in open_.items() if each.exceeds(group.rule.unfinished_percent)}
     ideals = [name for name in ideals if not bounds & {name, rival}]
+    hosts = max((name for name in ideals if designed[name].kind.hosts_alone), key=lambda name: scores[name], default="")
     chosen = [*(each.learner.id for each in group.selected.values()), *designed]
     policies = {name: scores[name] for name in chosen if name not in ideals}
     sets = {name: base + fmean(gains) for name in group.selected if (gains := _gains(group, name))}
     rows = []
+    plain_rival = rival
     for name in ideals:
+        beyond = hosts and designed[name].name == SRPT and scores[hosts] > scores[plain_rival]
+        rival = hosts if beyond else plain_rival
         worth = scores[name] - scores[rival]
         _, low, high = t_interval(block_means(by_trial[name] - by_trial[rival], group.block))
-        end = scores[name] if worth > required else None
+        end = scores[name] if worth > required and not beyond else None
         row = {"utility": group.utility.name, "ideal": name, "ideal_bits": scores[name]}
         row |= {"rival": rival, "rival_bits": scores[rival], "base_bits": base}
         row |= {"worth_bits": worth, "worth_low": low, "worth_high": high}

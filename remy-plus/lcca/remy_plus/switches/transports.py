@@ -57,6 +57,7 @@ class TransportKind:
         header: whether switches write into its packets.
         ideal: whether it is no transport but what one could do at best: its flows are fluids (`fabric.fluid`), without
             packets, queues or telemetry.
+        hosts_alone: of an ideal: its network shares links fairly, whatever the flows.
     """
 
     engine: str
@@ -67,6 +68,7 @@ class TransportKind:
     variant: Mapping[str, float] = field(default_factory=dict)
     header: bool = False
     ideal: bool = False
+    hosts_alone: bool = False
 
     def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters at hosts of a rate, with changes.
@@ -401,10 +403,11 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         **{
             f"srpt-{name}": TransportKind(
                 f"srpt-{name}",
-                f"an ideal of hosts alone: the links of {whose} serve the flow with the fewest bytes left first, others "
-                "are shared max-min",
+                f"an ideal of hosts alone: the links of {whose} serve the flow with the fewest bytes left first; "
+                "others are shared max-min",
                 {},
                 ideal=True,
+                hosts_alone=True,
             )
             for name, whose in {"senders": "senders", "receivers": "receivers", "hosts": "all hosts"}.items()
         },

@@ -241,6 +241,9 @@ def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
         if worth <= row["required"]:
             said.append(f"{worth:.3f} bits {words}, less than what it must bring")
             continue
+        if each["rival"] in {other["ideal"] for other in most}:
+            said.append(f"{worth:.3f} bits {words}, the most that a network adds to hosts that schedule perfectly")
+            continue
         share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / worth, signed=False)
         said.append(f"{worth:.3f} bits {words}, of which it closes {share}")
     return f" Gap to the ideals: {'; '.join(said)}, its bytes charged." if said else ""
