@@ -150,7 +150,7 @@ def nonsense(content: Any, key: str = "") -> Iterator[str]:
 def numberless(name: str, record: dict[str, Any]) -> bool:
     """Return whether a record may lack this number: nobody sent, or there are too few trainings to take the best of."""
     if name == "best_of_score_bits":
-        return len(record["training_seeds"]) < record["best_of"]
+        return bool(len(record["training_seeds"]) < record["best_of"])
     return record.get("delay_us", "none") is None
 
 

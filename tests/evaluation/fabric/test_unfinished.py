@@ -29,7 +29,7 @@ from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.outcome import FlowTimes, mean_round_us
 from lcca.evaluation.trials.ratio import Ratio, Slowdown, unfinished_of
-from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.experiments.recipes.compare import compare
 from lcca.experiments.recipes.rank import rank as ranking
 from lcca.experiments.testing.groups import Group
@@ -38,7 +38,7 @@ from lcca.remy_plus.tuners.tuned import named_transport
 
 from ...conftest import RunCommand
 
-SLOWDOWN = UTILITIES["slowdown"]
+SLOWDOWN = fabric_utility("slowdown")
 assert isinstance(SLOWDOWN, Ratio)
 INCAST = {
     "name": "incast",

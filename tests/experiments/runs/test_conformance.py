@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lcca.cli.main import main
@@ -127,11 +128,11 @@ def copied(whole: Whole, run: Path) -> Path:
     return Path(shutil.copytree(whole.run, run))
 
 
-def failing(writes: int, fail: Callable[[], None]) -> Callable[[int], None]:
+def failing(writes: int, fail: Callable[[], None]) -> Any:
     """Return what flushes files to disk, and fails after so many."""
     left = iter(range(writes))
 
-    def flush(descriptor: int) -> None:
+    def flush(descriptor: Any) -> None:
         if next(left, None) is None:
             fail()
 
@@ -260,7 +261,7 @@ def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied
         assert each["id"] in text and each.get("condition", "") in text
         for metric in (metrics[name] for name in each if name in metrics):
             found = each[metric.name]
-            mean = found.get("value", found.get("mean")) if isinstance(found, dict) else found
+            mean = found["value" if "value" in found else "mean"] if isinstance(found, dict) else found
             assert capital(metric.head) in text
             assert number(mean / metric.scale, metric.digits) in text.replace(" -", " −")
     for each in result.get("agreement", ()):
@@ -291,7 +292,7 @@ def test_a_kept_ranking_has_means_and_ends_where_they_belong(whole: Whole) -> No
     assert drawn.data[["score_bits", "low", "high"]].to_dict("records") == [
         {"score_bits": score["mean"], "low": score["low"], "high": score["high"]} for score in scores
     ]
-    lines = [tuple(line.get_xdata()) for line in drawn.figure.axes[0].lines]
+    lines = [tuple(np.asarray(line.get_xdata()).tolist()) for line in drawn.figure.axes[0].lines]
     assert lines == [ends for score in scores for ends in ((score["low"], score["high"]), (score["mean"],))]
 
 
