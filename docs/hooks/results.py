@@ -360,6 +360,35 @@ def stamping() -> str:
     return table(("header", "scenario", "who writes", "against no header", "", "against all switches", ""), rows)
 
 
+def scheduling() -> str:
+    """Return what orders of hosts bring to laws that learnt with round robin, and headers beside them, bits."""
+    found, rows = read("fabric-scheduling")["scores_bits"], []
+    seeds = sorted(found["websearch-lossy"]["shortest"]["e2e"])
+
+    def scores(scenarios: Iterable[str], order: str, policy: str) -> list[float]:
+        return [fmean(found[scenario][order][policy][seed] for scenario in scenarios) for seed in seeds]
+
+    for name, scenarios in {**{each: [each] for each in found}, "all five": list(found)}.items():
+        base, own = scores(scenarios, "round-robin", "e2e"), scores(scenarios, "shortest", "e2e")
+        cells = [_less(own, base), _less(scores(scenarios, "least-sent", "e2e"), base)]
+        cells += [
+            _less(scores(scenarios, "round-robin", "rank"), base),
+            _less(scores(scenarios, "shortest", "rank"), own),
+        ]
+        rows.append([name, *map(_seeds, cells)])
+    return table(("", "shortest first", "least sent first", "`rank`, round robin", "`rank`, shortest first"), rows)
+
+
+def ideals() -> str:
+    """Return scores of ideals by scenario, and what a network that knows all flows adds to hosts alone, bits."""
+    names = ("max-min", "srpt-senders", "srpt-receivers", "srpt-hosts", "srpt")
+    rows = []
+    for scenario, found in read("fabric-scheduling")["ideals"].items():
+        cells = [f"{found[name]:.3f}".translate(MINUS) for name in names]
+        rows.append([scenario, *cells, f"{found['srpt'] - found['srpt-hosts']:+.3f}".translate(MINUS)])
+    return table(("", *(f"`{name}`" for name in names), "a network adds"), rows)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -381,6 +410,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
     "fabric-headers": lambda: headers("fabric-headers"),
+    "fabric-scheduling": scheduling,
+    "fabric-ideals": ideals,
     "fabric-headers-elsewhere": lambda: elsewhere("fabric-headers"),
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
