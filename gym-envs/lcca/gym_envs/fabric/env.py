@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.vector_env import AgentSlotsVectorEnv
 from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.fabric.slots import FabricSlots
 from lcca.gym_envs.fabric.trials import SEEDS, FabricTrials, Rows, Worth
-from lcca.gym_envs.flow.env import picture
-from lcca.gym_envs.interface.episode import FLOW_ENDED, Own, own_worth
+from lcca.gym_envs.flow.env import LearningFlowEnv
+from lcca.gym_envs.interface.episode import Own
 from lcca.gym_envs.interface.slots import Floats
-from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, header_with, observation_space
+from lcca.gym_envs.interface.spaces import agent_with, header_with
 from lcca.gym_envs.interface.turns import Turns
 from lcca.inputs.errors import InputError
-from lcca.inputs.extras import missing
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.policies.agents import Agent
 from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.simulated import stamping
-
-try:
-    import gymnasium
-except ImportError as error:
-    raise missing("gymnasium", "environments") from error
 
 _MOST_TRIES = 100
 
@@ -45,7 +38,7 @@ def _trials(
     return FabricTrials(seen, scenario or SmallFabric(), others, reward, patience_us, stamped)
 
 
-class FabricFlowEnv(gymnasium.Env[Floats, Any]):
+class FabricFlowEnv(LearningFlowEnv):
     """One learning flow of a trial on a fabric; the other flows run a transport.
 
     An episode is the flow, from its start: *terminated* with its last acknowledgement, *truncated* at the end of the
@@ -65,8 +58,6 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         InputError: any of it is impossible.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
-
     def __init__(
         self,
         agent: Agent | str = "e2e",
@@ -77,20 +68,13 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
         header: Header | str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
-        self.render_mode = render_mode
         self.header, self.smallest_bytes = header_with(header), smallest_bytes
-        self.own_reward = reward if callable(reward) else None
         worth = "slowdown" if callable(reward) else reward
         self.trials = _trials(agent, scenario, others, worth, self.header)
-        self.agent = self.trials.agent
-        self.observation_space = cast("gymnasium.Space[Floats]", observation_space(self.agent))
-        self.action_space = action_space(self.agent)
+        super().__init__(self.trials.agent, reward, render_mode)
         self._turns: Turns[Rows | FabricRecord, Floats] | None = None
         self._end: weakref.finalize[Any, Any] | None = None
-        self._info: dict[str, Any] = {}
-        self._seen: Floats = np.zeros(self.agent.inputs, dtype=np.float32)
+        self._now_us = 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """Begin a trial, and run it until the flow begins.
@@ -114,45 +98,25 @@ class FabricFlowEnv(gymnasium.Env[Floats, Any]):
             self._end = weakref.finalize(self, turns.close)
             rows = turns.first()
             if "slot" in rows:
-                self._turns = turns
-                self._info = {"trial_seed": trial_seed, "flow": flow, "size_bytes": int(flows.size_bytes[flow])}
-                self._seen = rows["view"][0]
-                return self._seen.copy(), self._now(rows)
+                self._turns, self._now_us = turns, float(rows["now_us"][0])
+                size = int(flows.size_bytes[flow])
+                return self._begun(rows["view"][0], trial_seed=trial_seed, flow=flow, size_bytes=size)
         raise InputError(f"scenario: no flow of {self.smallest_bytes} bytes began; lower smallest_bytes")
 
-    def _now(self, rows: Rows) -> dict[str, Any]:
-        return {**self._info, "now_us": float(rows["now_us"][0])}
+    def _now(self) -> float:
+        return self._now_us
 
-    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Decide, and go on until the next decision or the end of the flow.
-
-        Raises:
-            InputError: the episode is over, or has not begun; or it is no action (see `action_array`), and the episode
-                goes on.
-        """
-        if self._turns is None:
-            raise InputError("step: the episode is over or has not begun; call reset first")
-        chosen = action_array(self.action_space, action).astype(np.float32).reshape(1, -1)
-        turns, self._turns = self._turns, None  # unless it comes to another decision
-        rows = turns.after(chosen)
-        ended = int(rows["ended"][0])
+    def _act(self, action: Floats) -> tuple[Floats, float, int]:
+        assert self._turns is not None
+        rows = self._turns.after(action.reshape(1, -1))
+        ended, self._now_us = int(rows["ended"][0]), float(rows["now_us"][0])
         if ended:
-            turns.close()
-        else:
-            self._turns = turns
-        reward, info = float(self.trials.worth(rows)[0]), self._now(rows)
-        self._seen = rows["view"][0]
-        if self.own_reward is not None:
-            reward = own_worth(self.own_reward, self._seen, action, info)
-        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, info
-
-    def render(self) -> NDArray[np.uint8] | None:
-        """Return a picture of what the agent sees; see `picture`."""
-        return None if self.render_mode is None else picture(self._seen, self.agent)
+            self._turns.close()
+        return rows["view"][0], float(self.trials.worth(rows)[0]), ended
 
     def close(self) -> None:
         """End the episode that goes on."""
-        self._turns = None
+        self._due = False
         if self._end is not None:
             self._end()
 
