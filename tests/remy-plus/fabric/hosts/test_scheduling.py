@@ -134,3 +134,16 @@ def test_timers_in_base_rtts_are_those_times() -> None:
     assert by_rtts["retransmitted_packets"] > 0
     np.testing.assert_allclose(by_rtts["flow_fct_ns"], by_us["flow_fct_ns"], rtol=1e-9)
     assert (by_rtts["flow_fct_ns"] < usual["flow_fct_ns"]).any()
+
+
+def test_a_class_that_is_paused_holds_up_no_other_of_its_host() -> None:
+    """Short Homa messages of eight hosts fill one receiver's port, so that PFC pauses the first class at its senders;
+    a long message of one of them to another receiver goes on in its own class."""
+    burst = [(host, 9, 3000, 100.0 * i) for i in range(400) for host in range(8)]
+    rows = sorted([(0, 8, 1_000_000, 0.0), *burst], key=lambda row: row[3])
+    src, dst, size, start = (np.array(each) for each in zip(*rows, strict=True))
+    flows = FabricFlows(src, dst, size, start.astype(np.float64))
+    found = FabricEngine("homa", settings=settings(buffer_bytes=200e3, alpha=0.1)).run(star(10), flows)
+    (long,) = np.flatnonzero(size == 1_000_000)
+    assert found["port_pauses_received"][found["port_node"] == 0].sum() > 5
+    assert found["flow_fct_ns"][long] < 1.6 * found["flow_ideal_ns"][long]

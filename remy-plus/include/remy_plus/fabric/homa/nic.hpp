@@ -23,10 +23,15 @@ class HomaNic : public FlowNic<HomaNic<several>, several> {
  private:
   using Base::around_, Base::hosting_, Base::port_, Base::put_on_wire;
 
-  // A message has one place, whatever classes its packets have.
+  // Messages wait in one order, whatever classes their packets have.
   Turns& turns_of(const Flow&) { return Base::turns_[0]; }
   static constexpr bool has_places = false;
   static std::uint64_t rotation(Turns& turns, const Flow&) { return turns.behind(); }
+
+  bool anything_waits() const {
+    const Lane& control = Base::Lanes::of(port_, 0);
+    return !Base::turns_[0].empty() || !(control.queue.empty() || control.paused);
+  }
 
   bool may_send(std::uint32_t number) const {
     const Outgoing& out = homa_.outgoing(number);

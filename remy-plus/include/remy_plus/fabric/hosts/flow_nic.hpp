@@ -56,7 +56,7 @@ class FlowNic : public LinkEnd<several> {
     });
     const bool busy = port_.free_at > now || own().send_next(now);
     next_ = paced_.next();
-    if (busy && anything_waits()) next_ = std::min(next_, port_.free_at);
+    if (busy && own().anything_waits()) next_ = std::min(next_, port_.free_at);
   }
 
  protected:
