@@ -63,7 +63,7 @@ def signal_table() -> list:
 
 SIGNAL_CEILING: float = 163840.0
 
-OWN_SIGNAL: int = 38
+OWN_SIGNAL: int = 40
 
 MOST_OWN_SIGNALS: int = 8
 
@@ -351,9 +351,9 @@ class FabricAgents:
 def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = [], priority: Sequence[int] = [], round: Sequence[int] = [], after: Sequence[int] = [], off_ns: Sequence[float] = [], control: object | None = None, sketch_buckets: int = 0, sketch_counters: int = 0, sketch_ostracism: float = 8.0, sketch_one_in: int = 0, changes: Sequence[tuple[float, int, float, int]] = [], convergence_ns: float = 0.0, silent: Sequence[int] = [], threads: int = 1, least_packets: int = 500, keep_rounds: bool = False) -> dict:
     """Run flows over a fabric; see lcca.remy_plus.fabric."""
 
-def fluid_ends(links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], horizon_ns: float, srpt: bool = False) -> object:
+def fluid_ends(links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], horizon_ns: float, sharing: int = 0) -> object:
     """
-    When fluids with max-min fair rates, or the shortest first, have been sent, ns; infinite where that is after the horizon.
+    When fluids have been sent that share links as the number says (remy_plus::fabric::Sharing), ns; infinite where that is after the horizon.
     """
 
 def nscc_windows(parameters: dict, gbps: float, base_rtt_ns: float, payload: int, overhead: int, trims: bool, now_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], under_way: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rtt_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], trimmed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
