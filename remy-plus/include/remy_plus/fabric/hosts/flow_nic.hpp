@@ -35,6 +35,7 @@ class FlowNic : public LinkEnd<several> {
     Flow& flow = hosting_.flows[number];
     if (flow.in_turn || !own().may_send(number)) return;
     if (flow.next_send > (Own::has_places ? std::max(now, port_.free_at) : now)) return pace(number, flow);
+    paced_.remove(number);
     take_turn(number, flow);
     wake(now);
   }

@@ -1,4 +1,4 @@
-// Flows that wait for their pace. The first few are looked at one by one, since their times move with every ACK.
+// Flows that wait for their pace. The first few are looked at one by one: their times move with every ACK.
 #pragma once
 
 #include <algorithm>
@@ -17,23 +17,33 @@ class Paced {
  public:
   explicit Paced(std::span<Flow> flows) : flows_(flows) {}
 
-  // A flow waits until its next_send, which may have changed since it was added.
+  // A flow waits until its next_send. It is looked at when that was, if it is later by then.
   void add(std::uint32_t number) {
     Flow& flow = flows_[number];
-    if (flow.paced <= flow.next_send) return;
-    if (flow.paced == never && count_ < few_.size()) {
-      few_[count_++] = number;
-      flow.paced = among_few;
-      return;
+    const Due due{flow.next_send, number};
+    if (flow.paced <= due.first) return;
+    const bool waits = flow.paced != never;
+    flow.paced = due.first;
+    if (Due* const at = waits ? find(number) : nullptr) {
+      *at = due;
+    } else if (!waits && count_ < few_.size()) {
+      few_[count_++] = due;
+    } else {
+      others_.push(due);
     }
-    flow.paced = flow.next_send;
-    others_.push({flow.paced, number});
+  }
+
+  // It waits no more.
+  void remove(std::uint32_t number) {
+    if (flows_[number].paced == never) return;
+    flows_[number].paced = never;
+    if (Due* const at = find(number)) *at = few_[--count_];
   }
 
   // When the next one is due.
   Time next() const {
     Time found = others_.empty() ? never : others_.top().first;
-    for (std::size_t i = 0; i < count_; ++i) found = std::min(found, flows_[few_[i]].next_send);
+    for (std::size_t i = 0; i < count_; ++i) found = std::min(found, few_[i].first);
     return found;
   }
 
@@ -41,7 +51,7 @@ class Paced {
   template <class Release>
   void release(Time now, const Release& release) {
     for (std::size_t i = 0; i < count_;) {
-      if (flows_[few_[i]].next_send > now) {
+      if (few_[i].first > now) {
         ++i;
         continue;
       }
@@ -49,12 +59,11 @@ class Paced {
       few_[i] = few_[--count_];
     }
     while (!others_.empty() && others_.top().first <= now) {
-      const auto [at, number] = others_.top();
+      if (flows_[others_.top().second].paced == others_.top().first) due_.push_back(others_.top());
       others_.pop();
-      if (flows_[number].paced == at) due_.push_back(number);
     }
-    if (due_.size() > 1) std::ranges::sort(due_, {}, [this](auto each) { return Due(flows_[each].next_send, each); });
-    for (const std::uint32_t number : due_) {
+    if (due_.size() > 1) std::ranges::sort(due_);
+    for (const auto& [at, number] : due_) {
       flows_[number].paced = never;
       release(number);
     }
@@ -64,13 +73,17 @@ class Paced {
  private:
   using Due = std::pair<Time, std::uint32_t>;
 
-  static constexpr Time among_few = -1;  // before all times
+  Due* find(std::uint32_t number) {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (few_[i].second == number) return &few_[i];
+    return nullptr;
+  }
 
   std::span<Flow> flows_;
-  std::array<std::uint32_t, 6> few_;
+  std::array<Due, 6> few_;
   std::size_t count_ = 0;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> others_;
-  std::vector<std::uint32_t> due_;
+  std::vector<Due> due_;
 };
 
 }  // namespace remy_plus::fabric
