@@ -133,6 +133,7 @@ class FlowNic : public LinkEnd<several> {
   }
 
   void put_back(Turns& turns) {
+    if (aside_.empty()) return;
     for (const auto& [at, number] : aside_) turns.push(at, number);
     aside_.clear();
   }

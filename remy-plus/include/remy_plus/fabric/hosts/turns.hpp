@@ -11,13 +11,26 @@ namespace remy_plus::fabric {
 
 class Turns {
  public:
-  bool empty() const { return waiting_.empty(); }
-  std::size_t size() const { return waiting_.size(); }
+  bool empty() const { return first_.first == nobody; }
+  std::size_t size() const { return empty() ? 0 : 1 + others_.size(); }
 
-  void push(std::uint64_t key, std::uint32_t flow) { waiting_.emplace(key, flow); }
+  void push(std::uint64_t key, std::uint32_t flow) {
+    Entry entry{key, flow};
+    if (empty()) {
+      first_ = entry;
+      return;
+    }
+    if (entry < first_) std::swap(entry, first_);
+    others_.push(entry);
+  }
   std::pair<std::uint64_t, std::uint32_t> take() {
-    const auto next = waiting_.top();
-    waiting_.pop();
+    const Entry next = first_;
+    if (others_.empty()) {
+      first_.first = nobody;
+    } else {
+      first_ = others_.top();
+      others_.pop();
+    }
     return next;
   }
 
@@ -35,10 +48,13 @@ class Turns {
   std::uint64_t behind() { return ++tickets_; }
 
  private:
-  static constexpr int place_bits = 32;
-
   using Entry = std::pair<std::uint64_t, std::uint32_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting_;
+
+  static constexpr int place_bits = 32;
+  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+
+  Entry first_{nobody, 0};  // apart: most hosts have one flow that may send
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> others_;
   std::uint64_t served_ = 0, tickets_ = 0;
   std::uint32_t places_ = 0;
 };
