@@ -52,7 +52,7 @@ def read(name: str) -> dict[str, Any]:
 
 def compared(summary: Row) -> dict[str, Row]:
     """Return the set-level comparisons with the baseline by signal set."""
-    first = summary["signal_sets"][0]["name"]
+    first = (summary.get("net_benefit") or {}).get("baseline") or summary["signal_sets"][0]["name"]
     found = [each for each in summary["comparisons"] if each["level"] == "set" and each.get("phase", "test") == "test"]
     return {each["B"]: each for each in found if each["A"] == first}
 
@@ -89,14 +89,20 @@ def learners() -> str:
 
 
 def headers(name: str) -> str:
-    """Return headers by their net benefit over training seeds."""
+    """Return headers by their net benefit over training seeds, and other sets without one by their difference."""
     summary = read(name)
     benefit = summary["net_benefit"]
     scores = {
         each["name"]: f"{each['score_bits']:.3f} ({each['score_bits_sd']:.3f})" for each in summary["signal_sets"]
     }
     own = [each for each in benefit["rows"] if each.get("net_set")]
-    rows = [["none (E2E)", "", scores[benefit["baseline"]].translate(MINUS), "", "", "", ""]]
+    base = benefit["baseline"]
+    rows = [[f"none ({NAMES.get(base, f'`{base}`')})", "", scores[base].translate(MINUS), "", "", "", ""]]
+    for other, row in compared(summary).items():
+        if other not in {each["header"] for each in own}:
+            worth = bits(row["low"], row["high"], row["difference"])
+            label = f"none ({NAMES.get(other, f'`{other}`')})"
+            rows.append([label, "", scores[other].translate(MINUS), "", "", worth, f"**{row['verdict']}**"])
     for each in sorted(own, key=lambda each: -each["net_set"]["difference"]):
         net, gross, cost = each["net_set"], each["gross_set"], each["cost_set"]
         paid = f"{cost['difference']:+.3f}".translate(MINUS) if cost else "0"
