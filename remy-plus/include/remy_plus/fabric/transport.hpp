@@ -52,7 +52,7 @@ struct Ack {
   const Stack* stack;   // with Telemetry::stack
   const Seen* seen;     // with Telemetry::header
   double credit = 0;    // Credit::share(), where receivers grant
-  Standing standing;    // where Transport::from_receivers() asks for it
+  Standing standing{};  // where Transport::from_receivers() asks for it
 };
 
 // What senders want to hear of their receiver's Standing, in 2 bytes of an ACK each. For a rank data packets say in 2
