@@ -377,12 +377,14 @@ def scheduling() -> str:
     for name, scenarios in {**{each: [each] for each in found}, "all five": list(found)}.items():
         base, own = scores(scenarios, "round-robin", "e2e"), scores(scenarios, "shortest", "e2e")
         cells = [_less(own, base), _less(scores(scenarios, "least-sent", "e2e"), base)]
+        cells += [_less(scores(scenarios, "scheduled", each), base) for each in ("e2e", "e2e+receiver-rank")]
         cells += [
             _less(scores(scenarios, "round-robin", "rank"), base),
             _less(scores(scenarios, "shortest", "rank"), own),
         ]
         rows.append([name, *map(_seeds, cells)])
-    return table(("", "shortest first", "least sent first", "`rank`, round robin", "`rank`, shortest first"), rows)
+    heads = ("", "shortest first", "least sent first", "learnt there", "and listening")
+    return table((*heads, "`rank`, round robin", "`rank`, shortest first"), rows)
 
 
 def ideals() -> str:

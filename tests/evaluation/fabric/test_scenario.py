@@ -305,12 +305,12 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"selective": False, "granted": True}, "granted: needs selective hosts: leave selective out"),
         (
             {"preset": "hpcc-ns3", "hosts": {"scheduling": "shortest"}},
-            r"s\.yaml:\d+: hosts\.scheduling: preset hpcc-ns3 has the order of its own simulator: leave",
+            r"s\.yaml:\d+: hosts\.scheduling: preset hpcc-ns3 has its own simulator's order: leave",
         ),
         ({"hosts": {"retransmit_us": 1}}, r"s\.yaml:\d+: hosts\.retransmit_us: must be at least one base RTT, here \d"),
         (
             {"hosts": {"nack_gap_us": 1}},
-            r"hosts\.nack_gap_us: must be at least one base RTT, here 8\.\d+, got 1; or say",
+            r"hosts\.nack_gap_us: must be at least one base RTT, here 8\.\d+, got 1",
         ),
         ({"hosts": {"nack_gap_rtts": 0.5}}, r"hosts\.nack_gap_rtts: must be >= 1, found 0\.5"),
         (

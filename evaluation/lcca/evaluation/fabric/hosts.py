@@ -14,8 +14,6 @@ from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 
-_TIMERS = ("retransmit", "nack_gap")
-
 
 class HostModel(Model):
     """What all hosts have.
@@ -44,20 +42,19 @@ class HostModel(Model):
     def problems(self, fabric: FabricTopology, preset: str) -> Iterator[tuple[Keys, str]]:
         """Yield keys that do not fit each other, the preset or the fabric, and why."""
         if self.scheduling is not None and preset != "default":
-            text = f"preset {preset} has the order of its own simulator: leave scheduling out, or the preset"
-            yield ("scheduling",), text
-        for timer in _TIMERS:
+            yield ("scheduling",), f"preset {preset} has its own simulator's order: leave scheduling out, or the preset"
+        for timer in ("retransmit", "nack_gap"):
             time_us, rtts = getattr(self, f"{timer}_us"), getattr(self, f"{timer}_rtts")
             if time_us is not None and rtts is not None:
                 yield (f"{timer}_us",), f"and {timer}_rtts are the same time: leave one out"
             if time_us is not None and time_us < (base_us := base_rtt_us(fabric)):
-                text = f"must be at least one base RTT, here {base_us:.4g}, got {time_us:g}; or say {timer}_rtts"
-                yield (f"{timer}_us",), text
+                yield (f"{timer}_us",), f"must be at least one base RTT, here {base_us:.4g}, got {time_us:g}"
 
     def settings(self) -> dict[str, Any]:
-        """Return the engine's settings that are not left out."""
-        names = {"retransmit_us": "retransmit_after_us"}
-        return {names.get(key, key): value for key, value in self.model_dump().items()}
+        """Return the engine's settings."""
+        return {
+            {"retransmit_us": "retransmit_after_us"}.get(key, key): value for key, value in self.model_dump().items()
+        }
 
 
 def base_rtt_us(fabric: FabricTopology) -> float:
