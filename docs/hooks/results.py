@@ -397,6 +397,17 @@ def ideals() -> str:
     return table(("", *(f"`{name}`" for name in names), "a network adds"), rows)
 
 
+def core() -> str:
+    """Return what a network that knows all flows adds to hosts alone, bits, by uplinks and load of the fullest link."""
+    found = {(each["uplink_gbps"], each["fullest"]): each for each in read("fabric-scheduling")["core"]}
+    loads = sorted({load for _, load in found})
+    rows = []
+    for uplink in sorted({uplink for uplink, _ in found}, reverse=True):
+        added = (found[uplink, load]["srpt"] - found[uplink, load]["srpt-hosts"] for load in loads)
+        rows.append([f"{200 / uplink:.3g}:1", *(f"{each:+.3f}" for each in added)])
+    return table(("uplinks", *(f"load {load:g}" for load in loads)), rows)
+
+
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
     text = f"{row['difference']:+.3f}".translate(MINUS)
@@ -420,6 +431,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-headers": lambda: headers("fabric-headers"),
     "fabric-scheduling": scheduling,
     "fabric-ideals": ideals,
+    "fabric-core-map": core,
     "fabric-hosts-edge": lambda: headers("fabric-hosts"),
     "fabric-hosts-edge-elsewhere": lambda: elsewhere("fabric-hosts"),
     "fabric-hosts-core": lambda: headers("fabric-hosts-core"),

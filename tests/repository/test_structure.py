@@ -20,7 +20,7 @@ FOLDERS_IN_CYCLES = 0
 MOST_FILES = 20
 CROWDED = {"tests/remy-plus/fabric": 22}  # goal: none
 MOST_OPTIONS = 110
-MOST_LINES = 63_700
+MOST_LINES = 63_720
 
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
