@@ -23,7 +23,7 @@ class HostModel(Model):
             fewest bytes left to send (shortest), or of that with the fewest bytes sent (least-sent), which needs no
             sizes; the transport's own if left out: Homa's is shortest, that of all others round-robin.
         retransmit_us: a sender without progress for so long goes back to what is not acknowledged, a selective one
-            sends a packet again so long after it was sent; 1000 if left out.
+            sends a packet again so long after it was sent, neither before two base RTTs; 1000 if left out.
         retransmit_rtts: the same in base RTTs.
         nack_gap_us: a receiver asks for the same packet only so often; 500 if left out.
         nack_gap_rtts: the same in base RTTs.
