@@ -300,6 +300,7 @@ nb::tuple answer_shares(const Values<std::uint8_t>& entropy, const Values<std::u
 
 void bind_fabric(nb::module_& m) {
   bind_fabric_agents(m);
+  m.def("transport_parameters", &transport_parameters);
   m.def("run_fabric", &run, "hosts"_a, "switches"_a, "a"_a, "b"_a, "gbps"_a, "delay_ns"_a, "src"_a, "dst"_a,
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},

@@ -15,6 +15,9 @@ namespace remy_plus::bindings {
 std::unique_ptr<fabric::Transport> transport_of(nanobind::handle transport, const nanobind::dict& parameters,
                                                 const fabric::Frame& frame, const fabric::Settings& settings);
 
+// Of every transport by name its parameters, with their defaults.
+nanobind::dict transport_parameters();
+
 // Transports in which an agent outside steers some flows; one of them is what transport_of() then makes.
 void bind_fabric_agents(nanobind::module_& m);
 bool is_agents(nanobind::handle transport);

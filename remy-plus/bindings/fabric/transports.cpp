@@ -31,167 +31,30 @@ std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
-double bdps_from(Named& named) {
-  double bdps = 1;
-  named.take("bdps", bdps);
-  return bdps;
-}
+struct Kind {
+  std::unique_ptr<Transport> (*make)(Named&, const Frame&);
+  void (*read)(Named&);
+};
 
-double first_from(Named& named) {
-  double first = 0;
-  named.take("first", first);
-  return first;
-}
+template <class Made, class By>
+constexpr Kind kind{[](Named& named, const Frame& frame) -> std::unique_ptr<Transport> {
+                      return std::make_unique<Made>(frame, By(named));
+                    },
+                    [](Named& named) { (void)By(named); }};
 
-DctcpParameters dctcp_from(Named& named) {
-  DctcpParameters p;
-  named.take("g", p.g);
-  named.take("increase_gbps", p.increase_gbps);
-  return p;
-}
-
-DcqcnParameters dcqcn_from(Named& named) {
-  DcqcnParameters p;
-  named.take("g", p.g);
-  named.take("alpha_us", p.alpha_every, us);
-  named.take("decrease_us", p.decrease_every, us);
-  named.take("increase_us", p.increase_every, us);
-  named.take("fast_recovery", p.fast_recovery);
-  named.take("increase_gbps", p.increase_gbps);
-  named.take("hyper_gbps", p.hyper_gbps);
-  named.take("max_gbps", p.max_gbps);
-  named.take("clamp_target", p.clamp_target);
-  named.take("clamp_after_increase", p.clamp_after_increase);
-  named.take("initial_alpha", p.initial_alpha);
-  named.take("least_factor", p.least_factor);
-  named.take("alpha_divisor", p.alpha_divisor);
-  named.take("first_gbps", p.first_gbps);
-  named.take("increase_bytes", p.increase_bytes);
-  named.take("notification_gap_us", p.notification_gap, us);
-  named.take("gap_per_flow_us", p.gap_per_flow, us);
-  named.take("marks_within_us", p.marks_within, us);
-  return p;
-}
-
-TimelyParameters timely_from(Named& named) {
-  TimelyParameters p;
-  named.take("weight", p.weight);
-  named.take("beta", p.beta);
-  named.take("low_us", p.low_us);
-  named.take("high_us", p.high_us);
-  named.take("min_rtt_us", p.min_rtt_us);
-  named.take("increase_gbps", p.increase_gbps);
-  named.take("hyper_gbps", p.hyper_gbps);
-  named.take("hyper_after", p.hyper_after);
-  return p;
-}
-
-HpccParameters hpcc_from(Named& named) {
-  HpccParameters p;
-  named.take("eta", p.eta);
-  named.take("most_stages", p.most_stages);
-  named.take("increase_gbps", p.increase_gbps);
-  return p;
-}
-
-ThetaParameters theta_powertcp_from(Named& named) {
-  ThetaParameters p;
-  named.take("gamma", p.gamma);
-  named.take("increase_gbps", p.increase_gbps);
-  named.take("rtt_slack", p.rtt_slack);
-  return p;
-}
-
-DctcpWindowParameters dctcp_window_from(Named& named) {
-  DctcpWindowParameters p;
-  named.take("g", p.g);
-  named.take("initial", p.initial);
-  named.take("increase", p.increase);
-  return p;
-}
-
-SwiftParameters swift_from(Named& named) {
-  SwiftParameters p;
-  named.take("base_us", p.base_us);
-  named.take("base_rtts", p.base_rtts);
-  named.take("hop_us", p.hop_us);
-  named.take("range", p.range);
-  named.take("least", p.least);
-  named.take("most", p.most);
-  named.take("increase", p.increase);
-  named.take("beta", p.beta);
-  named.take("most_decrease", p.most_decrease);
-  named.take("reset_after", p.reset_after);
-  return p;
-}
-
-PowerParameters powertcp_from(Named& named) {
-  PowerParameters p;
-  named.take("gamma", p.gamma);
-  named.take("eta", p.eta);
-  named.take("increase_gbps", p.increase_gbps);
-  return p;
-}
-
-HomaParameters homa_from(Named& named) {
-  HomaParameters p;
-  named.take("rtt_bytes", p.rtt_bytes);
-  named.take("rtt_bdps", p.rtt_bdps);
-  named.take("unscheduled_share", p.unscheduled_share);
-  named.take("unscheduled_levels", p.unscheduled_levels);
-  named.take("overcommitment", p.overcommitment);
-  named.take("grant_bytes", p.grant_bytes);
-  return p;
-}
-
-UetParameters uet_from(Named& named) {
-  UetParameters p;
-  named.take("window", p.window);
-  named.take("first_bdps", p.first_bdps);
-  named.take("most_bdps", p.most_bdps);
-  named.take("target_rtts", p.target_rtts);
-  named.take("proportional", p.proportional);
-  named.take("fair", p.fair);
-  named.take("steady", p.steady);
-  named.take("fast", p.fast);
-  named.take("fast_us", p.fast_us);
-  named.take("gamma", p.gamma);
-  named.take("most_decrease", p.most_decrease);
-  named.take("weight", p.weight);
-  named.take("adjust_packets", p.adjust_packets);
-  named.take("quick_rtts", p.quick_rtts);
-  named.take("quick_share", p.quick_share);
-  named.take("credit", p.credit);
-  named.take("quantum_bytes", p.quantum_bytes);
-  named.take("grant_quanta", p.grant_quanta);
-  named.take("credit_rate", p.credit_rate);
-  named.take("asks", p.asks);
-  named.take("pulls", p.pulls);
-  named.take("timeout_us", p.timeout_us);
-  named.take("timeout_drains", p.timeout_drains);
-  return p;
-}
-
-using Make = std::unique_ptr<Transport> (*)(Named&, const Frame&);
-
-template <class Made, auto parameters_from>
-std::unique_ptr<Transport> make(Named& named, const Frame& frame) {
-  return std::make_unique<Made>(frame, parameters_from(named));
-}
-
-const std::map<std::string, Make> kinds = {
-    {"window", make<fabric::FixedWindow, bdps_from>},
-    {"dctcp", make<Dctcp, dctcp_from>},
-    {"dcqcn", make<Dcqcn, dcqcn_from>},
-    {"timely", make<Timely, timely_from>},
-    {"hpcc", make<Hpcc, hpcc_from>},
-    {"theta-powertcp", make<ThetaPower, theta_powertcp_from>},
-    {"dctcp-window", make<DctcpWindow, dctcp_window_from>},
-    {"rcp", make<fabric::Rcp, first_from>},
-    {"swift", make<Swift, swift_from>},
-    {"uet", make<Uet, uet_from>},
-    {"powertcp", make<PowerTcp, powertcp_from>},
-    {"homa", make<fabric::Homa, homa_from>},
+const std::map<std::string, Kind> kinds = {
+    {"window", kind<fabric::FixedWindow, FixedParameters>},
+    {"dctcp", kind<Dctcp, DctcpParameters>},
+    {"dcqcn", kind<Dcqcn, DcqcnParameters>},
+    {"timely", kind<Timely, TimelyParameters>},
+    {"hpcc", kind<Hpcc, HpccParameters>},
+    {"theta-powertcp", kind<ThetaPower, ThetaParameters>},
+    {"dctcp-window", kind<DctcpWindow, DctcpWindowParameters>},
+    {"rcp", kind<fabric::Rcp, RcpParameters>},
+    {"swift", kind<Swift, SwiftParameters>},
+    {"uet", kind<Uet, UetParameters>},
+    {"powertcp", kind<PowerTcp, PowerParameters>},
+    {"homa", kind<fabric::Homa, HomaParameters>},
 };
 
 std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dict& values, Frame frame) {
@@ -200,12 +63,24 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
   Named named(values, "transport " + kind);
   named.take("min_gbps", frame.min_gbps);
   named.take("loss_factor", frame.loss_factor);
-  std::unique_ptr<Transport> made = found->second(named, frame);
+  std::unique_ptr<Transport> made = found->second.make(named, frame);
   named.end();
   return made;
 }
 
 }  // namespace
+
+nb::dict transport_parameters() {
+  nb::dict all;
+  for (const auto& [name, kind] : kinds) {
+    Named named({}, "transport " + name);
+    kind.read(named);
+    nb::dict of_kind;
+    for (const auto& [parameter, usual] : named.usual()) of_kind[parameter.c_str()] = usual;
+    all[name.c_str()] = of_kind;
+  }
+  return all;
+}
 
 std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& parameters, const Frame& frame,
                                         const Settings& settings) {

@@ -269,7 +269,7 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   if (selective) sprayed_.resize(flows.size());
   if (settings_.lossless && settings_.queue_bdps == 0) losses_ = std::make_unique<Losses>(flows.size(), lookahead_);
   auto* const uet = dynamic_cast<Uet*>(transport_.get());
-  static constexpr GrantParameters as_rccc;
+  static const GrantParameters as_rccc;
   const GrantParameters* const grants = uet ? uet->grants() : selective && settings_.granted ? &as_rccc : nullptr;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,

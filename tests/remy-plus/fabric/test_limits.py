@@ -1,5 +1,6 @@
 """Where the fabric engine ends: what cannot be is refused, what cannot finish ends, short links lose nothing."""
 
+import math
 import resource
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 STATM = Path("/proc/self/statm")
 
@@ -258,3 +260,15 @@ def test_trials_leave_no_memory_behind() -> None:
         FabricEngine("hpcc").run(fabric, flows)
         held.append(int(STATM.read_text().split()[1]) * resource.getpagesize())
     assert held[-1] - held[9] < 20 * 2**20  # a page of 2 MiB left behind by every other trial is as much
+
+
+def test_every_parameter_of_the_engine_is_described() -> None:
+    """Or says what a transport is; those that Python describes have the engine's default or one of their own."""
+    described: dict[str, set[str]] = {}
+    for kind in TRANSPORTS.values():
+        described.setdefault(kind.engine, set()).update({*kind.knobs, *kind.variant})
+        assert all(math.isfinite(knob.default) for knob in kind.knobs.values())
+    for engine, parameters in _core.transport_parameters().items():
+        assert described[engine] - {"min_gbps", "loss_factor"} == set(parameters), engine
+    assert TRANSPORTS["hpcc"].knobs["eta"].default == _core.transport_parameters()["hpcc"]["eta"] == 0.95
+    assert TRANSPORTS["dcqcn"].knobs["increase_us"].default == 300

@@ -17,12 +17,12 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import Law
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.signal_sets.headers.header import header as named_header
 from lcca.signal_sets.headers.simulated import header_signals, stamping
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.base import Task, WarmStart, run
-from lcca.trainers.law.config import FABRIC_TERMS, LawConfig
+from lcca.trainers.law.config import FABRIC_FEATURES, FABRIC_TERMS, LawConfig
 from lcca.trainers.law.trainer import LawTrainer
 
 SPACE = FabricSpace.model_validate(
@@ -106,3 +106,28 @@ def test_a_search_goes_on_from_a_law_for_fabrics() -> None:
     wrong = replace(begun.task, warm_start=WarmStart(Law.of({}), 7))
     with pytest.raises(InputError, match="goes on from a law for fabrics"):
         LawTrainer(wrong, begun.config, begun.engine)
+
+
+@pytest.mark.parametrize(("header", "coefficients"), [("rank", 2), ("ecn", 2), ("rcp-16", 3)])
+def test_what_is_never_negative_has_no_second_coefficient(header: str, coefficients: int) -> None:
+    """Of a rank its part above 0 is itself; of a rate's logarithm it is not."""
+    searching = trainer([OWN | {"trials": 24}, {"trials": 24}], header)
+    numbers = searching.form.numbers(searching.state.terms, searching.config.stages[1])
+    searched = [at for name, at in numbers.coefficients if name not in FABRIC_FEATURES]
+    assert searched == ([0, 2] if coefficients == 2 else [0, 1, 2])
+    assert len(numbers.widths) == len(numbers.point(searching.state.terms, searching.state.features))
+    run(searching)
+    learnt = searching.policy
+    assert isinstance(learnt, FabricLaw)
+    assert [row[1] != 0 for row in learnt.coefficients] == [coefficients == 3]
+    if coefficients == 2:  # forms are never below 0, so the same law with that coefficient moved to the second place
+        moved = {name: (0.0, row[0] + row[1], row[2]) for name, row in learnt.named_inputs.items()}
+        other = FabricLaw.of(learnt.named_terms, learnt.named_features, moved)
+        scenario = SPACE.scenarios[0]
+        stamped = stamping(named_header(header)).on_packets(SPACE.packet_bytes)
+        engines = {
+            name: engine_of(WithHeader(law, stamped), scenario.settings())
+            for name, law in {"learnt": learnt, "moved": other}.items()
+        }
+        both = run_fabric_trials(scenario, engines, [5])
+        assert both[0].score(fabric_utility("slowdown")) == both[1].score(fabric_utility("slowdown"))

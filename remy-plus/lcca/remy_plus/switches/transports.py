@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lcca.inputs.errors import InputError, about
+from lcca.remy_plus import _core
 from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
@@ -26,6 +27,10 @@ MOST = 1e9
 """Of any parameter: more than means anything, and still a time, a rate or a count that the engine can hold."""
 ANY, SHARE = Limits(0, MOST), Limits(0, 1)
 ABOVE_0, FROM_1, COUNT = Limits(1e-3, MOST), Limits(1, MOST), Limits(0, MOST, whole=True)
+
+ENGINE = math.nan
+"""In place of a default: the one that the engine has (the transport's `Parameters` in C++)."""
+_ENGINE: Mapping[str, Mapping[str, float]] = MappingProxyType(_core.transport_parameters())
 
 
 def _gbps(default: float, meaning: str, search: Search | None = None, limits: Limits | None = None) -> Knob:
@@ -70,6 +75,14 @@ class TransportKind:
     ideal: bool = False
     hosts_alone: bool = False
 
+    def __post_init__(self) -> None:
+        """Give its parameters the engine's defaults where they name none of their own."""
+        known = {
+            name: replace(knob, default=_ENGINE[self.engine][name]) if math.isnan(knob.default) else knob
+            for name, knob in self.knobs.items()
+        }
+        object.__setattr__(self, "knobs", MappingProxyType(known))
+
     def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters at hosts of a rate, with changes.
 
@@ -102,36 +115,36 @@ class TransportKind:
 # Searched within the ranges that NVIDIA gives (DOCA: rpg_time_reset 1 to 131,071 µs, rpg_threshold 1 to 31, rates from
 # 1 Mb/s). Inside lie the paper's 55 µs, 5 increases and g of 1/256 (Zhu et al.) and the expert's of PARALEON (Table I).
 _DCQCN = {
-    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=around(2**-10, 2**-4), limits=SHARE),
-    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200), limits=ABOVE_0),
+    "g": Knob(ENGINE, "", "weight of a notification in alpha", search=around(2**-10, 2**-4), limits=SHARE),
+    "alpha_us": Knob(ENGINE, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200), limits=ABOVE_0),
     "decrease_us": Knob(
-        4, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200), limits=ABOVE_0
+        ENGINE, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200), limits=ABOVE_0
     ),
-    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=around(10, 1500), limits=ABOVE_0),
+    "increase_us": Knob(ENGINE, "µs", "between increases (rpg_time_reset)", search=around(10, 1500), limits=ABOVE_0),
     "fast_recovery": Knob(
-        1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
+        ENGINE, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
     ),
-    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate)", around(0.005, 1)),
-    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate)", around(0.05, 5)),
-    "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
-    "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
+    "increase_gbps": _gbps(ENGINE, "additive increase (rpg_ai_rate)", around(0.005, 1)),
+    "hyper_gbps": _gbps(ENGINE, "hyper increase (rpg_hai_rate)", around(0.05, 5)),
+    "max_gbps": Knob(ENGINE, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
+    "clamp_target": Knob(ENGINE, "", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
     "clamp_after_increase": Knob(
-        1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)", limits=FLAG
+        ENGINE, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)", limits=FLAG
     ),
-    "initial_alpha": Knob(1, "", "at the first notification (initial_alpha_value)", limits=SHARE),
-    "least_factor": Knob(0.5, "", "of a decrease (rpg_min_dec_fac)", limits=SHARE),
-    "alpha_divisor": Knob(2, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
-    "first_gbps": Knob(0, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
-    "increase_bytes": Knob(0, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
-    "notification_gap_us": Knob(0, "µs", "between notifications, at least (min_time_between_cnps)"),
+    "initial_alpha": Knob(ENGINE, "", "at the first notification (initial_alpha_value)", limits=SHARE),
+    "least_factor": Knob(ENGINE, "", "of a decrease (rpg_min_dec_fac)", limits=SHARE),
+    "alpha_divisor": Knob(ENGINE, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
+    "first_gbps": Knob(ENGINE, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
+    "increase_bytes": Knob(ENGINE, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
+    "notification_gap_us": Knob(ENGINE, "µs", "between notifications, at least (min_time_between_cnps)"),
     "gap_per_flow_us": Knob(
-        0,
+        ENGINE,
         "µs",
         "and so much for each flow of the receiver with marks; 0 is DCQCN, more DCQCN+: alpha_us and increase_us grow "
         "with the gap, increases shrink",
         limits=Limits(0, 1000),
     ),
-    "marks_within_us": Knob(0, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
+    "marks_within_us": Knob(ENGINE, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
     "loss_factor": LOSS,
     "min_gbps": LEAST,
 }
@@ -139,34 +152,40 @@ _DCQCN = {
 _UEC = "Ultra Ethernet 1.0, facts of uet-htsim @40ccb05"
 _SPRAYS = {"selective": 1.0, "spraying": float(SPRAYING.index("mixed")), "ack_bytes_every": 16384.0}
 _TIMEOUT = {
-    "timeout_us": Knob(15, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
-    "timeout_drains": Knob(6, "", "and so many times that a full queue takes to empty"),
+    "timeout_us": Knob(ENGINE, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
+    "timeout_drains": Knob(ENGINE, "", "and so many times that a full queue takes to empty"),
 }
 _FIRST = Knob(
-    1.5, "bandwidth-delay products", "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0
+    ENGINE, "bandwidth-delay products", "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0
 )
 _NSCC = {
     "first_bdps": _FIRST,
-    "most_bdps": Knob(1.5, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
-    "target_rtts": Knob(0, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)),
-    "proportional": Knob(4, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)),
-    "fair": Knob(5, "packets", "per window above the target without a mark", search=around(0.5, 32)),
-    "steady": Knob(0.15, "packets", "per RTT, always", search=around(0.01, 2)),
-    "fast": Knob(0.25, "", "of the bytes acknowledged after a window without queueing", search=around(0.05, 1)),
-    "fast_us": Knob(1, "µs", "queueing delay that counts as none"),
-    "gamma": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
-    "most_decrease": Knob(0.5, "", "share of the window, per RTT", search=Search(0.1, 0.9), limits=SHARE),
-    "weight": Knob(0.0125, "", "of a sample in the mean delay", search=around(2**-9, 0.5), limits=SHARE),
-    "adjust_packets": Knob(8, "packets", "acknowledged between changes"),
-    "quick_rtts": Knob(4, "targets", "queueing delay that calls for a quick cut", search=Search(1, 8)),
-    "quick_share": Knob(0.125, "", "of the largest window: a cut if less was acknowledged", limits=SHARE),
+    "most_bdps": Knob(ENGINE, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
+    "target_rtts": Knob(
+        ENGINE, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)
+    ),
+    "proportional": Knob(
+        ENGINE, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)
+    ),
+    "fair": Knob(ENGINE, "packets", "per window above the target without a mark", search=around(0.5, 32)),
+    "steady": Knob(ENGINE, "packets", "per RTT, always", search=around(0.01, 2)),
+    "fast": Knob(ENGINE, "", "of the bytes acknowledged after a window without queueing", search=around(0.05, 1)),
+    "fast_us": Knob(ENGINE, "µs", "queueing delay that counts as none"),
+    "gamma": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
+    "most_decrease": Knob(ENGINE, "", "share of the window, per RTT", search=Search(0.1, 0.9), limits=SHARE),
+    "weight": Knob(ENGINE, "", "of a sample in the mean delay", search=around(2**-9, 0.5), limits=SHARE),
+    "adjust_packets": Knob(ENGINE, "packets", "acknowledged between changes"),
+    "quick_rtts": Knob(ENGINE, "targets", "queueing delay that calls for a quick cut", search=Search(1, 8)),
+    "quick_share": Knob(ENGINE, "", "of the largest window: a cut if less was acknowledged", limits=SHARE),
 }
 _RCCC = {
     "first_bdps": _FIRST,
-    "quantum_bytes": Knob(256, "bytes", "unit of credit", limits=FROM_1),
-    "grant_quanta": Knob(64, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
-    "asks": Knob(1, "", "senders without credit ask again, flows that ended get none; 0 as uet-htsim", limits=FLAG),
-    "credit_rate": Knob(0.99, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
+    "quantum_bytes": Knob(ENGINE, "bytes", "unit of credit", limits=FROM_1),
+    "grant_quanta": Knob(ENGINE, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
+    "asks": Knob(
+        ENGINE, "", "senders without credit ask again, flows that ended get none; 0 as uet-htsim", limits=FLAG
+    ),
+    "credit_rate": Knob(ENGINE, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 
 TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
@@ -176,7 +195,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "no congestion control",
             {
                 "bdps": Knob(
-                    1,
+                    ENGINE,
                     "bandwidth-delay products",
                     "fixed window at line rate; 0 is none",
                     search=around(0.25, 4),
@@ -189,9 +208,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator; losses by RFC 8257, section 3.5",
             {
                 "g": Knob(
-                    1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
+                    ENGINE, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
                 ),
-                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
+                "increase_gbps": _gbps(ENGINE, "per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
                 "min_gbps": LEAST,
             },
             marking("step"),
@@ -201,14 +220,14 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "timely",
             "Mittal et al., SIGCOMM 2015, Algorithm 1",
             {
-                "weight": Knob(0.875, "", "of the latest difference of RTTs", limits=SHARE),
-                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 0.95), limits=SHARE),
-                "low_us": Knob(50, "µs", "RTT below which the rate always grows", search=around(5, 200)),
-                "high_us": Knob(500, "µs", "RTT above which it always falls", search=around(50, 2000)),
-                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=around(2, 100), limits=ABOVE_0),
-                "increase_gbps": _gbps(0.1, "additive increase", around(0.01, 1)),
-                "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
-                "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
+                "weight": Knob(ENGINE, "", "of the latest difference of RTTs", limits=SHARE),
+                "beta": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 0.95), limits=SHARE),
+                "low_us": Knob(ENGINE, "µs", "RTT below which the rate always grows", search=around(5, 200)),
+                "high_us": Knob(ENGINE, "µs", "RTT above which it always falls", search=around(50, 2000)),
+                "min_rtt_us": Knob(ENGINE, "µs", "unit of the gradient", search=around(2, 100), limits=ABOVE_0),
+                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.01, 1)),
+                "hyper_gbps": _gbps(ENGINE, "after `hyper_after` increases in a row"),
+                "hyper_after": Knob(ENGINE, "", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
@@ -217,15 +236,15 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "hpcc",
             "Li et al., SIGCOMM 2019, Algorithm 1",
             {
-                "eta": Knob(0.95, "", "utilisation aimed at", search=Search(0.8, 1), limits=ABOVE_0),
+                "eta": Knob(ENGINE, "", "utilisation aimed at", search=Search(0.8, 1), limits=ABOVE_0),
                 "most_stages": Knob(
-                    0,
+                    ENGINE,
                     "",
                     "additive steps between multiplicative ones (paper: 5; its simulator: 0)",
                     search=Search(0, 10, 1),
                     limits=COUNT,
                 ),
-                "increase_gbps": _gbps(0.04, "additive increase", around(0.004, 0.4)),
+                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.004, 0.4)),
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
@@ -235,9 +254,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "powertcp",
             "Addanki et al., NSDI 2022, Algorithm 1",
             {
-                "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
-                "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
-                "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
+                "gamma": Knob(ENGINE, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
+                "eta": Knob(ENGINE, "", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
+                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.015, 1.5)),
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
@@ -248,9 +267,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "theta-powertcp",
             "Addanki et al., NSDI 2022, Algorithm 2",
             {
-                "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
-                "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
-                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
+                "gamma": Knob(ENGINE, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
+                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.015, 1.5)),
+                "rtt_slack": Knob(ENGINE, "base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
                 "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
@@ -260,10 +279,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Alizadeh et al., SIGCOMM 2010; RFC 8257",
             {
                 "g": Knob(
-                    1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
+                    ENGINE, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
                 ),
-                "initial": Knob(10, "packets", "first window (RFC 6928)", limits=FROM_1),
-                "increase": Knob(1, "packets per window", "additive increase", search=around(0.1, 10)),
+                "initial": Knob(ENGINE, "packets", "first window (RFC 6928)", limits=FROM_1),
+                "increase": Knob(ENGINE, "packets per window", "additive increase", search=around(0.1, 10)),
             },
             marking("step"),
         ),
@@ -272,7 +291,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Dukkipati and McKeown, CCR 2006; gains of its authors' ns-2 release; rate and RTT in 32 bits each",
             {
                 "first": Knob(
-                    0, "", "of the line's rate, until the first ACK; 0 is one packet alone, as a SYN", limits=SHARE
+                    ENGINE, "", "of the line's rate, until the first ACK; 0 is one packet alone, as a SYN", limits=SHARE
                 ),
                 "min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches"),
             },
@@ -282,19 +301,21 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "swift",
             "Kumar et al., SIGCOMM 2020, Algorithm 1",
             {
-                "base_us": Knob(0, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
-                "base_rtts": Knob(1.25, "base RTTs", "see base_us", search=Search(1, 4), limits=ABOVE_0),
-                "hop_us": Knob(0.5, "µs", "added to the target per switch", search=around(0.05, 5)),
-                "range": Knob(4, "base targets", "largest addition for small windows", search=Search(0, 10)),
-                "least": Knob(0.1, "packets", "smallest window", limits=ABOVE_0),
-                "most": Knob(256, "packets", "largest window", by_rate=True, limits=ABOVE_0),
-                "increase": Knob(1, "packets per RTT", "additive increase", search=around(0.1, 10)),
-                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
+                "base_us": Knob(
+                    ENGINE, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"
+                ),
+                "base_rtts": Knob(ENGINE, "base RTTs", "see base_us", search=Search(1, 4), limits=ABOVE_0),
+                "hop_us": Knob(ENGINE, "µs", "added to the target per switch", search=around(0.05, 5)),
+                "range": Knob(ENGINE, "base targets", "largest addition for small windows", search=Search(0, 10)),
+                "least": Knob(ENGINE, "packets", "smallest window", limits=ABOVE_0),
+                "most": Knob(ENGINE, "packets", "largest window", by_rate=True, limits=ABOVE_0),
+                "increase": Knob(ENGINE, "packets per RTT", "additive increase", search=around(0.1, 10)),
+                "beta": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
                 "most_decrease": Knob(
-                    0.5, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9), limits=SHARE
+                    ENGINE, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9), limits=SHARE
                 ),
                 "reset_after": Knob(
-                    5, "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
+                    ENGINE, "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
                 ),
             },
         ),
@@ -304,33 +325,33 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "not count",
             {
                 "rtt_bytes": Knob(
-                    0, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
+                    ENGINE, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
                 ),
                 "rtt_bdps": Knob(
-                    1,
+                    ENGINE,
                     "bandwidth-delay products",
                     "of the longest way, see rtt_bytes",
                     search=around(0.5, 4),
                     limits=ABOVE_0,
                 ),
                 "unscheduled_share": Knob(
-                    1, "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
+                    ENGINE, "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
                 ),
                 "unscheduled_levels": Knob(
-                    0,
+                    ENGINE,
                     "",
                     "classes of what goes unasked; 0: by its share of all bytes (section 3.4)",
                     limits=Limits(0, 8, True),
                 ),
                 "overcommitment": Knob(
-                    0,
+                    ENGINE,
                     "",
                     "messages that a receiver grants at once; 0: as many as granted data have classes (section 3.5)",
                     search=Search(0, 16, 1),
                     limits=COUNT,
                 ),
                 "grant_bytes": Knob(
-                    0, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
+                    ENGINE, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
                 ),
             },
             settings={"priorities": 8.0, "spraying": 1.0, "scheduling": 1.0},

@@ -32,6 +32,13 @@ std::vector<Flow> messages(const std::vector<std::uint64_t>& sizes) {
   return flows;
 }
 
+template <class T>
+HomaParameters with(T HomaParameters::* member, T value) {
+  HomaParameters parameters;
+  parameters.*member = value;
+  return parameters;
+}
+
 struct Planned {
   Homa homa;
   Planned(const std::vector<Flow>& flows, int priorities, const HomaParameters& parameters = {})
@@ -43,10 +50,10 @@ struct Planned {
 TEST(Homa, AWindowIsTheBandwidthDelayProduct) {
   const auto flows = messages({500, 9'500, 1'000'000});
   EXPECT_EQ(Planned(flows, 8).homa.window(flows[2]), 10u);
-  EXPECT_EQ(Planned(flows, 8, {.rtt_bdps = 2.5}).homa.window(flows[2]), 25u);
-  EXPECT_EQ(Planned(flows, 8, {.rtt_bytes = 9'700}).homa.window(flows[2]), 10u);
-  EXPECT_EQ(Planned(flows, 8, {.unscheduled_share = 0.5}).homa.unscheduled(flows[2]), 5u);
-  EXPECT_EQ(Planned(flows, 8, {.unscheduled_share = 0}).homa.unscheduled(flows[2]), 1u);
+  EXPECT_EQ(Planned(flows, 8, with(&HomaParameters::rtt_bdps, 2.5)).homa.window(flows[2]), 25u);
+  EXPECT_EQ(Planned(flows, 8, with(&HomaParameters::rtt_bytes, 9'700.0)).homa.window(flows[2]), 10u);
+  EXPECT_EQ(Planned(flows, 8, with(&HomaParameters::unscheduled_share, 0.5)).homa.unscheduled(flows[2]), 5u);
+  EXPECT_EQ(Planned(flows, 8, with(&HomaParameters::unscheduled_share, 0.0)).homa.unscheduled(flows[2]), 1u);
   EXPECT_EQ(Planned(flows, 8).homa.unscheduled(flows[0]), 1u);
 }
 
@@ -58,7 +65,7 @@ TEST(Homa, ClassesAreSharedAsBytesAre) {
     EXPECT_EQ(Planned(messages({size, size, size}), 8).homa.overcommitment(), classes) << size;
   EXPECT_EQ(Planned(messages({20'000}), 4).homa.overcommitment(), 2);
   EXPECT_EQ(Planned(messages({20'000}), 1).homa.overcommitment(), 1);
-  EXPECT_EQ(Planned(messages({20'000}), 8, {.overcommitment = 3}).homa.overcommitment(), 3);
+  EXPECT_EQ(Planned(messages({20'000}), 8, with(&HomaParameters::overcommitment, 3)).homa.overcommitment(), 3);
 }
 
 TEST(Homa, ClassesOfSizesHaveAsManyBytesEach) {
@@ -85,7 +92,7 @@ TEST(Homa, GrantedMessagesHaveTheLowestClasses) {
   EXPECT_EQ(planned.homa.scheduled_level(0, 2), 6);
   EXPECT_EQ(planned.homa.scheduled_level(1, 2), 7);
   EXPECT_EQ(planned.homa.scheduled_level(0, 4), 4);
-  const Planned over(messages({20'000}), 8, {.overcommitment = 6});
+  const Planned over(messages({20'000}), 8, with(&HomaParameters::overcommitment, 6));
   EXPECT_EQ(over.homa.scheduled_level(0, 6), 4);
   EXPECT_EQ(over.homa.scheduled_level(2, 6), 4);
   EXPECT_EQ(over.homa.scheduled_level(3, 6), 5);

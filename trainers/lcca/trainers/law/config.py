@@ -10,6 +10,7 @@ from pydantic import Field as Key
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
 from lcca.remy_plus.core.formulas import formulas, short_name
+from lcca.remy_plus.policies.fabric_law import may_be_negative
 from lcca.remy_plus.policies.law import NEUTRAL, OWN
 from lcca.trainers.base import Budget, TrainerConfig
 
@@ -106,8 +107,13 @@ FABRIC_FEATURES: dict[str, Search] = {
 }
 """Its coefficients of what its sender measures: e^-0.4 at queueing of an RTT."""
 
-FABRIC_SIGNAL = (1.3, 1.3, 1.0)
-"""Widths of the three coefficients of a signal, in units of the stage's `feature_width`."""
+
+def fabric_signal(name: str) -> tuple[float, float, float]:
+    """Return the widths of a signal's three coefficients, in units of the stage's `feature_width`; 0 is not searched.
+
+    A form that is never negative equals its part above 0: one coefficient with the spread of the two takes their place.
+    """
+    return (1.3, 1.3, 1.0) if may_be_negative(name) else (1.3 * 2**0.5, 0.0, 1.0)
 
 
 class StageConfig(Model):

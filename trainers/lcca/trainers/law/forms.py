@@ -20,7 +20,6 @@ from lcca.trainers.law.config import (
     AT_RATE,
     AT_SHARE,
     FABRIC_FEATURES,
-    FABRIC_SIGNAL,
     FABRIC_TERMS,
     GRANTED,
     PLAIN,
@@ -31,6 +30,7 @@ from lcca.trainers.law.config import (
     LawConfig,
     Search,
     StageConfig,
+    fabric_signal,
 )
 
 Floats = NDArray[np.float64]
@@ -175,11 +175,12 @@ class FabricForm:
         """See `Form`."""
         searched, own = self._known(FABRIC_TERMS), self._known(FABRIC_FEATURES) if stage.features != "none" else {}
         inputs = self.inputs if stage.features == "all" else ()
-        places = [at for at in range(ROW) if self.sizes or OF_SIGNAL[at] != "× size"]
-        coefficients = [(name, 0) for name in own] + [(name, at) for name in inputs for at in places]
+        of_signals = {(name, at): width for name in inputs for at, width in enumerate(fabric_signal(name)) if width}
+        if not self.sizes:
+            of_signals = {place: width for place, width in of_signals.items() if OF_SIGNAL[place[1]] != "× size"}
         widths = [stage.width * each.width for each in (*searched.values(), *own.values())]
-        widths += [stage.feature_width * FABRIC_SIGNAL[at] for _ in inputs for at in places]
-        return Numbers(searched, tuple(coefficients), np.array(widths))
+        widths += [stage.feature_width * width for width in of_signals.values()]
+        return Numbers(searched, (*((name, 0) for name in own), *of_signals), np.array(widths))
 
     def law(self, terms: Terms, features: Features) -> FabricLaw:
         """See `Form`."""

@@ -12,19 +12,25 @@
 #include <vector>
 
 #include "remy_plus/fabric/homa/messages.hpp"
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct HomaParameters {
-  double rtt_bytes = 0;          // of payload, granted and not received; 0: by rtt_bdps
-  double rtt_bdps = 1;           // in bandwidth-delay products of the longest way
-  double unscheduled_share = 1;  // of these bytes are sent unasked
-  int unscheduled_levels = 0;    // classes of what is sent unasked; 0: by its share of all bytes
-  int overcommitment = 0;        // messages that a receiver grants at once; 0: as many as classes are left
-  double grant_bytes = 0;        // of payload, that a grant adds at least, unless it is the message's last
+struct HomaParameters : Parameters {
+  using Parameters::Parameters;
+
+  double rtt_bytes = read("rtt_bytes", 0.0);                  // of payload, granted and not received; 0: by rtt_bdps
+  double rtt_bdps = read("rtt_bdps", 1.0);                    // in bandwidth-delay products of the longest way
+  double unscheduled_share = read("unscheduled_share", 1.0);  // of these bytes are sent unasked
+  int unscheduled_levels =
+      read("unscheduled_levels", 0);  // classes of what is sent unasked; 0: by its share of all bytes
+  int overcommitment =
+      read("overcommitment", 0);  // messages that a receiver grants at once; 0: as many as classes are left
+  double grant_bytes =
+      read("grant_bytes", 0.0);  // of payload, that a grant adds at least, unless it is the message's last
 };
 
 class Homa : public Transport {

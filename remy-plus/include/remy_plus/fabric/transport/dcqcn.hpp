@@ -12,30 +12,35 @@
 #include <utility>
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/transport.hpp"
 #include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 namespace remy_plus::fabric {
 
-struct DcqcnParameters {
-  double g = 1.0 / 256;
-  Time alpha_every = 1 * microsecond;
-  Time decrease_every = 4 * microsecond;
-  Time increase_every = 300 * microsecond;
-  int fast_recovery = 1;  // increases towards the target before it moves
-  double increase_gbps = 0.02, hyper_gbps = 0.2;
-  double max_gbps = 0;               // 0: the line's
-  bool clamp_target = false;         // the target falls to the rate at every decrease
-  bool clamp_after_increase = true;  // or at the first one after an increase
-  double initial_alpha = 1;
-  double least_factor = 0.5;  // of a decrease
-  double alpha_divisor = 2;   // a decrease is by alpha over it
-  double first_gbps = 0;      // rate after the first notification; 0: as it is
-  double increase_bytes = 0;  // acknowledged between increases that bytes cause; 0: none
-  Time notification_gap = 0;  // between notifications of a receiver, at least
-  Time gap_per_flow = 0;      // and so much for each of its flows with marks; 0: they are not counted
-  Time marks_within = 0;      // a flow is counted for so long after a mark
+struct DcqcnParameters : Parameters {
+  using Parameters::Parameters;
+
+  double g = read("g", 1.0 / 256);
+  Time alpha_every = read("alpha_us", 1 * microsecond, microsecond);
+  Time decrease_every = read("decrease_us", 4 * microsecond, microsecond);
+  Time increase_every = read("increase_us", 300 * microsecond, microsecond);
+  int fast_recovery = read("fast_recovery", 1);  // increases towards the target before it moves
+  double increase_gbps = read("increase_gbps", 0.02), hyper_gbps = read("hyper_gbps", 0.2);
+  double max_gbps = read("max_gbps", 0.0);                         // 0: the line's
+  bool clamp_target = read("clamp_target", false);                 // the target falls to the rate at every decrease
+  bool clamp_after_increase = read("clamp_after_increase", true);  // or at the first one after an increase
+  double initial_alpha = read("initial_alpha", 1.0);
+  double least_factor = read("least_factor", 0.5);      // of a decrease
+  double alpha_divisor = read("alpha_divisor", 2.0);    // a decrease is by alpha over it
+  double first_gbps = read("first_gbps", 0.0);          // rate after the first notification; 0: as it is
+  double increase_bytes = read("increase_bytes", 0.0);  // acknowledged between increases that bytes cause; 0: none
+  Time notification_gap =
+      read("notification_gap_us", Time{0}, microsecond);  // between notifications of a receiver, at least
+  Time gap_per_flow = read("gap_per_flow_us", Time{0},
+                           microsecond);  // and so much for each of its flows with marks; 0: they are not counted
+  Time marks_within = read("marks_within_us", Time{0}, microsecond);  // a flow is counted for so long after a mark
 };
 
 class Dcqcn : public Transport {

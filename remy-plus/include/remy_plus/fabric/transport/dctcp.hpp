@@ -6,13 +6,16 @@
 
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct DctcpParameters {
-  double g = 1.0 / 16;
-  double increase_gbps = 0.615;  // a packet of 1000 B per 13 µs
+struct DctcpParameters : Parameters {
+  using Parameters::Parameters;
+
+  double g = read("g", 1.0 / 16);
+  double increase_gbps = read("increase_gbps", 0.615);  // a packet of 1000 B per 13 µs
 };
 
 class Dctcp : public Transport {

@@ -4,14 +4,17 @@
 
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct DctcpWindowParameters {
-  double g = 1.0 / 16;
-  double initial = 10;  // packets (RFC 6928)
-  double increase = 1;  // packets per window
+struct DctcpWindowParameters : Parameters {
+  using Parameters::Parameters;
+
+  double g = read("g", 1.0 / 16);
+  double initial = read("initial", 10.0);   // packets (RFC 6928)
+  double increase = read("increase", 1.0);  // packets per window
 };
 
 class DctcpWindow : public Transport {

@@ -2,14 +2,21 @@
 // loss takes of it, if anything, stays away.
 #pragma once
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
+struct FixedParameters : Parameters {
+  using Parameters::Parameters;
+
+  double bdps = read("bdps", 1.0);  // bandwidth-delay products; 0: no window
+};
+
 class FixedWindow : public Transport {
  public:
-  FixedWindow(const Frame& frame, double bdps) : Transport(frame), bdps_(bdps) {
-    if (bdps < 0) throw std::invalid_argument("bdps: must be 0 or above");
+  FixedWindow(const Frame& frame, const FixedParameters& parameters) : Transport(frame), bdps_(parameters.bdps) {
+    if (bdps_ < 0) throw std::invalid_argument("bdps: must be 0 or above");
   }
 
   void reserve(std::size_t) override {}

@@ -6,21 +6,26 @@
 #include <vector>
 
 #include "remy_plus/core/large_pages.hpp"
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 #include "remy_plus/fabric/transport/stamps.hpp"
 
 namespace remy_plus::fabric {
 
-struct HpccParameters {
-  double eta = 0.95;    // utilisation that is aimed at
-  int most_stages = 0;  // additive steps between multiplicative ones
-  double increase_gbps = 0.04;
+struct HpccParameters : Parameters {
+  using Parameters::Parameters;
+
+  double eta = read("eta", 0.95);            // utilisation that is aimed at
+  int most_stages = read("most_stages", 0);  // additive steps between multiplicative ones
+  double increase_gbps = read("increase_gbps", 0.04);
 };
 
-struct PowerParameters {
-  double gamma = 0.9;
-  double eta = 0.95;
-  double increase_gbps = 0.15;
+struct PowerParameters : Parameters {
+  using Parameters::Parameters;
+
+  double gamma = read("gamma", 0.9);
+  double eta = read("eta", 0.95);
+  double increase_gbps = read("increase_gbps", 0.15);
 };
 
 // The frame of both.

@@ -2,13 +2,20 @@
 // packet asks for it alone, as a SYN does, unless a share of the line's rate is used until its answer is there.
 #pragma once
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
+struct RcpParameters : Parameters {
+  using Parameters::Parameters;
+
+  double first = read("first", 0.0);  // of the line's rate; 0: one packet
+};
+
 class Rcp : public Transport {
  public:
-  Rcp(const Frame& frame, double first) : Transport(frame), first_(first) {}
+  Rcp(const Frame& frame, const RcpParameters& parameters) : Transport(frame), first_(parameters.first) {}
 
   Telemetry telemetry() const override { return Telemetry::fair_rate; }
   void reserve(std::size_t) override {}

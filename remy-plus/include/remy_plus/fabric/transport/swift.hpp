@@ -5,20 +5,24 @@
 #include <cmath>
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct SwiftParameters {
-  double base_us = 0;  // target without queues; 0: base_rtts largest base RTTs
-  double base_rtts = 1.25;
-  double hop_us = 0.5;             // added per switch
-  double range = 4;                // of flow scaling, in base targets
-  double least = 0.1, most = 256;  // packets: of the window; flow scaling's range has the same ends
-  double increase = 1;             // packets per RTT
-  double beta = 0.8;
-  double most_decrease = 0.5;  // share of the window, per RTT
-  int reset_after = 5;         // timeouts in a row: the smallest window
+struct SwiftParameters : Parameters {
+  using Parameters::Parameters;
+
+  double base_us = read("base_us", 0.0);  // target without queues; 0: base_rtts largest base RTTs
+  double base_rtts = read("base_rtts", 1.25);
+  double hop_us = read("hop_us", 0.5);  // added per switch
+  double range = read("range", 4.0);    // of flow scaling, in base targets
+  double least = read("least", 0.1),
+         most = read("most", 256.0);        // packets: of the window; flow scaling's range has the same ends
+  double increase = read("increase", 1.0);  // packets per RTT
+  double beta = read("beta", 0.8);
+  double most_decrease = read("most_decrease", 0.5);  // share of the window, per RTT
+  int reset_after = read("reset_after", 5);           // timeouts in a row: the smallest window
 };
 
 class Swift : public Transport {

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct ThetaParameters {
-  double gamma = 0.7;
-  double increase_gbps = 0.15;
-  double rtt_slack = 1.05;  // base RTTs that count as no queue
+struct ThetaParameters : Parameters {
+  using Parameters::Parameters;
+
+  double gamma = read("gamma", 0.7);
+  double increase_gbps = read("increase_gbps", 0.15);
+  double rtt_slack = read("rtt_slack", 1.05);  // base RTTs that count as no queue
 };
 
 class ThetaPower : public Transport {

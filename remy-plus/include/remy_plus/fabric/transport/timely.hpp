@@ -3,15 +3,18 @@
 
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
-struct TimelyParameters {
-  double weight = 0.875, beta = 0.8;
-  double low_us = 50, high_us = 500, min_rtt_us = 20;
-  double increase_gbps = 0.1, hyper_gbps = 0.5;
-  int hyper_after = 5;  // increases in a row
+struct TimelyParameters : Parameters {
+  using Parameters::Parameters;
+
+  double weight = read("weight", 0.875), beta = read("beta", 0.8);
+  double low_us = read("low_us", 50.0), high_us = read("high_us", 500.0), min_rtt_us = read("min_rtt_us", 20.0);
+  double increase_gbps = read("increase_gbps", 0.1), hyper_gbps = read("hyper_gbps", 0.5);
+  int hyper_after = read("hyper_after", 5);  // increases in a row
 };
 
 class Timely : public Transport {

@@ -7,44 +7,50 @@
 #include <cstdint>
 #include <vector>
 
+#include "remy_plus/fabric/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
 
 // Of receivers that grant; as they are, RCCC's.
-struct GrantParameters {
-  double quantum_bytes = 256;  // of credit
-  int grant_quanta = 64;       // at most in a grant
-  double credit_rate = 0.99;   // of the receiver's link
+struct GrantParameters : Parameters {
+  using Parameters::Parameters;
+
+  double quantum_bytes = read("quantum_bytes", 256.0);  // of credit
+  int grant_quanta = read("grant_quanta", 64);          // at most in a grant
+  double credit_rate = read("credit_rate", 0.99);       // of the receiver's link
   // Senders that wait for credit with nothing under way ask for it again, and receivers forget flows that have ended;
   // else, as in uet-htsim, requests ask for what the last packet did.
-  bool asks = true;
-  bool pulls = false;  // NDP: one packet for each that arrives
+  bool asks = read("asks", true);
+  bool pulls = read("pulls", false);  // NDP: one packet for each that arrives
 };
 
 struct UetParameters : GrantParameters {
-  // NSCC. Of the network: its base RTT, BDP and, for gains, the BDP over 150,000 bytes.
-  bool window = true;
-  double first_bdps = 1.5;     // first window, first credit, most credit
-  double most_bdps = 1.5;      // largest window, of the flow's own base RTT
-  double target_rtts = 0;      // queueing delay aimed at, network RTTs; 0: 0.75 with trimming, 1 without
-  double proportional = 4;     // packets that a window of bytes acknowledged without queueing adds
-  double fair = 5;             // packets that a window adds above the target without a mark
-  double steady = 0.15;        // packets more per RTT
-  double fast = 0.25;          // bytes that a byte acknowledged without queueing adds after a window of them
-  double fast_us = 1;          // queueing delay that counts as none
-  double gamma = 0.8;          // multiplicative decrease
-  double most_decrease = 0.5;  // of a window
-  double weight = 0.0125;      // of a sample in the mean delay
-  double adjust_packets = 8;   // acknowledged between changes
-  double quick_rtts = 4;       // targets: queueing delay that calls for a quick cut
-  double quick_share = 0.125;  // of the largest window: cut if less was acknowledged in a round
+  using GrantParameters::GrantParameters;
 
-  bool credit = false;  // of the receiver
+  // NSCC. Of the network: its base RTT, BDP and, for gains, the BDP over 150,000 bytes.
+  bool window = read("window", true);
+  double first_bdps = read("first_bdps", 1.5);  // first window, first credit, most credit
+  double most_bdps = read("most_bdps", 1.5);    // largest window, of the flow's own base RTT
+  double target_rtts =
+      read("target_rtts", 0.0);  // queueing delay aimed at, network RTTs; 0: 0.75 with trimming, 1 without
+  double proportional = read("proportional", 4.0);  // packets that a window of bytes acknowledged without queueing adds
+  double fair = read("fair", 5.0);                  // packets that a window adds above the target without a mark
+  double steady = read("steady", 0.15);             // packets more per RTT
+  double fast = read("fast", 0.25);       // bytes that a byte acknowledged without queueing adds after a window of them
+  double fast_us = read("fast_us", 1.0);  // queueing delay that counts as none
+  double gamma = read("gamma", 0.8);      // multiplicative decrease
+  double most_decrease = read("most_decrease", 0.5);    // of a window
+  double weight = read("weight", 0.0125);               // of a sample in the mean delay
+  double adjust_packets = read("adjust_packets", 8.0);  // acknowledged between changes
+  double quick_rtts = read("quick_rtts", 4.0);          // targets: queueing delay that calls for a quick cut
+  double quick_share = read("quick_share", 0.125);  // of the largest window: cut if less was acknowledged in a round
+
+  bool credit = read("credit", false);  // of the receiver
 
   // Losses.
-  double timeout_us = 15;     // since a packet was sent, and
-  double timeout_drains = 6;  // times that its queue takes to empty
+  double timeout_us = read("timeout_us", 15.0);         // since a packet was sent, and
+  double timeout_drains = read("timeout_drains", 6.0);  // times that its queue takes to empty
 };
 
 // What an ACK tells such a transport.
