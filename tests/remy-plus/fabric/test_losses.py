@@ -187,3 +187,19 @@ def test_timers_wait_for_round_trips_longer_than_theirs(transport: str, changes:
     found = engine.run(star(3, delay_ns=2e6), replace(one(50_000), src=np.array([2])))
     assert found["port_drops"].sum() == 0 and 4e6 < found["flow_fct_ns"][0] < 60e6
     assert (found["retransmitted_packets"], found["timeouts"]) == (0, 0)
+
+
+def test_timers_in_rtts_double_with_every_timeout_in_a_row() -> None:
+    """RFC 6298, 5.5, up to 64 times, where a switch drops every packet; those in µs stay, as in HPCC's simulator."""
+    own, window = settings(lossless=False, buffer_bytes=500), {"bdps": 0.001}  # one packet
+
+    def sent_again(until_rtts: float, **timer: float) -> int:
+        found = FabricEngine("window", window, replace(own, **timer)).run(star(2), one(10**6), horizon_ns=until_rtts * base_ns)
+        return int(found["retransmitted_packets"])
+
+    base_ns = FabricEngine("window", window, own).run(star(2), one(10**6), horizon_ns=1e4)["base_rtt_ns"]
+    ends = np.cumsum(10 * 2.0 ** np.minimum(np.arange(9), 6))  # of timeouts, base RTTs
+    for number, end in enumerate(ends):
+        assert sent_again(end - 1, retransmit_rtts=10.0) == number
+        assert sent_again(end + 1, retransmit_rtts=10.0) == number + 1
+    assert sent_again(100.5, retransmit_after_us=10 * base_ns / 1000) == 10

@@ -24,7 +24,8 @@ class HostModel(Model):
             sizes; the transport's own if left out: Homa's is shortest, that of all others round-robin.
         retransmit_us: a sender without progress for so long goes back to what is not acknowledged, a selective one
             sends a packet again so long after it was sent, neither before two base RTTs; 1000 if left out.
-        retransmit_rtts: the same in base RTTs.
+        retransmit_rtts: the same in base RTTs; where senders go back, it doubles with every timeout in a row, up to 64
+            times.
         nack_gap_us: a receiver asks for the same packet only so often; 500 if left out.
         nack_gap_rtts: the same in base RTTs.
     """

@@ -50,6 +50,7 @@ struct alignas(64) Flow {
   double window = 0;                   // payload bytes that may be under way; 0: any number
   bool window_by_rate = false;         // the window goes with gbps / line_gbps
   bool in_turn = false;                // at its NIC
+  std::uint16_t timeouts = 0;          // in a row
   int last_frame = 0;                  // bytes on the wire
   Time next_send = 0;
   Time timer = never;     // when the transport wants to be called

@@ -57,8 +57,9 @@ class Arriving {
     entries_.erase(place({flow.left, number}));
   }
 
-  Standing standing(const Flow& flow) {
-    return {static_cast<std::uint32_t>(place({flow.left, 0}) - entries_.begin()),
+  // Of flows that have as much left, the one that began first comes first.
+  Standing standing(std::uint32_t number, const Flow& flow) {
+    return {static_cast<std::uint32_t>(place({flow.left, number}) - entries_.begin()),
             static_cast<std::uint32_t>(entries_.size())};
   }
 

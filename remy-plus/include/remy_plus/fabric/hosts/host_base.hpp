@@ -80,7 +80,7 @@ class HostBase {
 
   // The standing goes with the telemetry; what data packets had there of credit, their receiver has read.
   void say_standing(Packet& ack, const Flow& flow) {
-    const std::int64_t code = nic_of(ack.flow, 1).arriving().standing(flow).code();
+    const std::int64_t code = nic_of(ack.flow, 1).arriving().standing(ack.flow, flow).code();
     if (flow.telemetry == Telemetry::stack)
       around_.stacks[stack_of(ack).number].wanted = code;
     else if (flow.telemetry == Telemetry::header)

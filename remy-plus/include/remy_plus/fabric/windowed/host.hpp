@@ -51,11 +51,17 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
       hosting_.transport.on_timer(number, flow, now);
       nic_of(number, 0).ready(number, now);
     }
-    if (const Time patience = around_.settings.retransmit_after; patience > 0) {
-      if (now >= flow.progress + patience) go_back(number, flow, now);
-      arm(number, flow.progress + patience);
+    if (around_.settings.retransmit_after > 0) {
+      if (now >= flow.progress + patience(flow)) go_back(number, flow, now);
+      arm(number, flow.progress + patience(flow));
     }
     arm(number, flow);
+  }
+
+  // A timer of few base RTTs may be shorter than the queue: it doubles with every timeout in a row (RFC 6298, 5.5).
+  Time patience(const Flow& flow) const {
+    const Time once = around_.settings.retransmit_after;
+    return around_.settings.retransmit_rtts > 0 ? once << std::min<int>(flow.timeouts, most_doublings) : once;
   }
 
   // --- the receiver
@@ -121,6 +127,7 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     if (packet.number > flow.acked) {
       flow.acked = packet.number;
       flow.progress = packet.time;
+      flow.timeouts = 0;
       if (flow.next < flow.acked) {  // it had gone back
         flow.next = flow.acked;
         nic_of(packet.flow, 0).reorder(packet.flow);
@@ -162,6 +169,7 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     flow.progress = now;
     Nic<several>& nic = nic_of(number, 0);
     if (flow.next == flow.acked || nic.paused(flow.priority) || !hosting_.may_miss(number, now)) return;
+    ++flow.timeouts;
     send_again(number, flow, true, now);
     nic.ready(number, now);
   }
@@ -171,6 +179,8 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     flow.next = flow.acked;
     nic_of(number, 0).reorder(number);
   }
+
+  static constexpr int most_doublings = 6;
 
   MarkedFlows marked_;  // that are received here
 };
