@@ -160,9 +160,8 @@ MEANINGS: dict[str, tuple[str, str]] = {
     ),
     "receiver_rank": (
         "Homa (SIGCOMM 2018): receivers know which of their messages have fewer bytes left",
-        "Flows whose data has begun to come to the receiver, and not ended, with fewer bytes left to send, or as many if "
-        "they began before. Packets say "
-        "in 2 bytes what is left, and ACKs bring the number back in 2.",
+        "Flows whose data has begun to come to the receiver, and not ended, with fewer bytes left to send, or as many "
+        "if they began before. Packets say in 2 bytes what is left, and ACKs bring the number back in 2.",
     ),
     "receiver_flows": (
         "ExpressPass (SIGCOMM 2017) and Homa (SIGCOMM 2018): receivers know how many flows share their link",

@@ -194,7 +194,8 @@ def test_timers_in_rtts_double_with_every_timeout_in_a_row() -> None:
     own, window = settings(lossless=False, buffer_bytes=500), {"bdps": 0.001}  # one packet
 
     def sent_again(until_rtts: float, **timer: float) -> int:
-        found = FabricEngine("window", window, replace(own, **timer)).run(star(2), one(10**6), horizon_ns=until_rtts * base_ns)
+        engine = FabricEngine("window", window, replace(own, **timer))
+        found = engine.run(star(2), one(10**6), horizon_ns=until_rtts * base_ns)
         return int(found["retransmitted_packets"])
 
     base_ns = FabricEngine("window", window, own).run(star(2), one(10**6), horizon_ns=1e4)["base_rtt_ns"]
