@@ -22,7 +22,7 @@ class Candidate:
         header: what carries the signals of the network; None where they are free and exact.
         packet_bytes: of a data packet without the header, whose bytes are charged.
         learnt: what carries the signals while the policy learns, where that is another header: then what is compared is
-            how a policy fares with a header that it was not made for.
+            how a policy fares with a header that it was not trained with.
     """
 
     signals: SignalSet

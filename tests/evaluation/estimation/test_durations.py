@@ -55,7 +55,7 @@ def test_too_few_trials_bound_nothing_and_bear_nothing_out() -> None:
 
 @pytest.mark.slow
 def test_the_bias_of_equal_durations_is_seldom_significant() -> None:
-    """The intervals hold together: at most 5 % of the families have any that leaves 0 out."""
+    """The intervals are simultaneous: at most 5 % of the families have any that leaves 0 out."""
     wrong = 0
     for seed in range(200):
         flows = {float(k): trials(1000 * seed + k, 1.0, count=40) for k in (1, 2, 3)}

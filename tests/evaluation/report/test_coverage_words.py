@@ -18,13 +18,13 @@ POLICIES = records("policy", 0.1, 0.1)
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (SETS, "95 % together"),
-        (records("set", 0.01, 0.01), "98 % together"),
+        (SETS, "95 % simultaneous"),
+        (records("set", 0.01, 0.01), "98 % simultaneous"),
         (records("set", 0.05), "95 %"),
         (POLICIES, "90 % each"),
         (records("policy", 0.05), "95 %"),
         (records("policy", 0.05, 0.01), "95 % each"),
-        (records("set", *[0.05 / 28] * 7), "98.7 % together"),
+        (records("set", *[0.05 / 28] * 7), "98.7 % simultaneous"),
         (records("set", 0.0004), "99.9 %"),
     ],
 )
@@ -33,7 +33,7 @@ def test_signal_sets_share_an_error_rate_and_policies_do_not(rows: list[dict[str
 
 
 def test_a_table_of_both_levels_tells_each() -> None:
-    assert coverages([*POLICIES, *SETS]) == "signal sets: 95 % together; policies: 90 % each"
+    assert coverages([*POLICIES, *SETS]) == "signal sets: 95 % simultaneous; policies: 90 % each"
     assert coverages(POLICIES) == "policies: 90 % each"
 
 

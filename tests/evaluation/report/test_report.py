@@ -195,7 +195,7 @@ def test_where_the_bits_go_is_told_by_signal_set_and_group(folder: Path) -> None
     link = rows[(rows["policy"] == "link") & (rows["by"] == "senders")].set_index("low")["utilisation_gap_bits"]
     assert link[1] - link[2] == pytest.approx(0.01) and link.is_monotonic_decreasing
     _, text = read(folder / "report.html")
-    assert "Where the bits go" in text and "13 to 16 senders" in text and "−0.020" in text
+    assert "Gap to the fair share, by cause" in text and "13 to 16 senders" in text and "−0.020" in text
     assert (
         "Selected policies, lost by phase" in text and "4 to 12 round trips after either e2e 4 % 0.0400 0.0400" in text
     )

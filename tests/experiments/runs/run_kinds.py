@@ -260,7 +260,7 @@ KINDS: dict[str, RunKind] = {
         ("policy.json", OTHER),
         [
             NOT_A_SPACE,
-            (("--metric", "delay"), "--metric: nobody loses by 'delay' (did you mean 'delay_us'?)"),
+            (("--metric", "delay"), "--metric: 'delay' is no metric (did you mean 'delay_us'?)"),
             (("--metric", "delay_us", "--against", "ideal-fair"), "--metric delay_us: ideals have a score alone"),
             (("--fresh", "1"), "--fresh: an interval needs at least 2 trials"),
             (("--on", "policy.json"), "policy.json"),

@@ -105,7 +105,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
         for standing, s in zip(found.standings, content["policies"], strict=True)
     ]
     together = (
-        f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
+        f"ranks are simultaneous at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )
     void = UNFINISHED if any(c.void == UNFINISHED for c in found.comparisons) else TOO_FEW_TO_RANK
     notes = [void if found.standings[0].best_rank is None else together]

@@ -18,7 +18,7 @@ EXAMPLES = """\
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policy", type=one_name, help=f"what is to lose: {POLICY_HELP}")
+    parser.add_argument("policy", type=one_name, help=f"policy under test: {POLICY_HELP}")
     parser.add_argument(
         "--against",
         nargs="+",

@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="policies that learn at once, each in a process on one thread, with --executor ray on the cluster "
+        help="trainings in parallel, each in a process on one thread, with --executor ray on the cluster "
         "(default 1: each in turn, on all threads); never changes a result",
     )
     parser.add_argument(

@@ -22,7 +22,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_campaign(parser)
     parser.add_argument(
-        "--join", action="store_true", help="help the run that another process leads; this never changes its result"
+        "--join",
+        action="store_true",
+        help="join a run of another process as a worker; results stay the same",
     )
     parser.add_argument(
         "--storage", metavar="URL", help="Optuna's database, for processes that share no disk (default: SQLite)"

@@ -107,8 +107,8 @@ def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
         "--stop",
         choices=("accurate", "settled"),
         default="accurate",
-        help="stop when differences are known to an eighth of the margin (default), or as soon as all is settled, "
-        "before rare events may have been met",
+        help="stop when the half-width of every interval is at most an eighth of the margin (default), or as soon as "
+        "all is settled, before rare events may have been met",
     )
     parser.add_argument(
         "--margin-percent", type=real, default=3.0, help="throughput-equivalent %% that does not matter (default: 3)"

@@ -121,7 +121,7 @@ def _score_words(utilities: Iterable[str]) -> str:
 def print_verdicts(summary: Json, levels: Sequence[str] = ("set", "policy")) -> None:
     """Print the comparisons: signal sets first, then selected policies, then hand-designed ones with learnt ones."""
     titles = {
-        "set": "signal sets, mean over training seeds; all intervals hold together",
+        "set": "signal sets, mean over training seeds; simultaneous confidence intervals",
         "policy": "selected policies, paired on fresh networks",
     }
     for level, title in ((each, titles[each]) for each in levels):
@@ -157,7 +157,7 @@ def print_net_benefit(summary: Json) -> None:
     ]
     title = (
         f"headers against {found['baseline']} over training seeds, bytes charged on {found['packet_bytes']}-byte "
-        "packets; all intervals hold together"
+        "packets; simultaneous confidence intervals"
     )
     remarks = (f"{row['header']}: {row['remark']}" for row in headers if "remark" in row)
     print_table(Table(title, head, rows, ("header", "decision")), *remarks)
@@ -168,7 +168,7 @@ def print_net_benefit(summary: Json) -> None:
             for row in headers
         ]
         cells = [(row["header"], row["utility"], *own) for row, own in zip(headers, by, strict=True)]
-        title = "the same by other measures, over the same training seeds; intervals of each hold together"
+        title = "the same by other measures, over the same training seeds; simultaneous intervals for each"
         print_table(Table(title, ("header", "utility", *names), cells, 4), *disagreements(headers))
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.

@@ -130,7 +130,7 @@ class CampaignConfig(RunConfig):
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
             fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
         learnt_with: a header with which the policies of all `headers` learn and are validated, in place of their own:
-            so each is tested with one that its policy was not made for.
+            so each is tested with one that its policy was not trained with.
         packet_bytes: of a data packet without headers: what their bytes are charged against, and what rates and sizes
             of `networks` with a unit are counted in. A fabric says it.
         baseline: the signal set that the others are compared with, by its name or its file.

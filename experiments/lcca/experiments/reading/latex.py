@@ -202,7 +202,7 @@ def _policies(run: LoadedRun, label: str) -> str:
     apart = whole["id"].duplicated().any()  # the best of several conditions is no answer
     columns += [_measured(replace(metric, better="" if apart else metric.better), whole) for metric in metrics]
     columns += [Column("Trials", list(whole["trials"]))] if "trials" in whole else []
-    ranks = " Ranks hold together." if "best_rank" in whole else ""
+    ranks = " Ranks are simultaneous." if "best_rank" in whole else ""
     return table(columns, f"Means over trials, with their intervals.{ranks}", label)
 
 

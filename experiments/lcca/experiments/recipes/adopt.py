@@ -145,7 +145,7 @@ def _label(names: Sequence[str], utility: str) -> str:
 class _Adoption:
     """What adopters gain and what others lose at each share, and what all would gain; a `Question`.
 
-    Over several trainings each is a unit; of one pair of policies blocks of trials are. All intervals hold together.
+    Over several trainings each is a unit; of one pair of policies blocks of trials are. Intervals are simultaneous.
 
     Attributes:
         labels: of what is adopted, and of what all others have.

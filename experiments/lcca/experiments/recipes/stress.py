@@ -89,7 +89,7 @@ def stressing(policy: str, against: Sequence[str], on: On, **wanted: Unpack[Want
         raise InputError(f"{on}: hard networks are searched in a network space alone, as in configs/networks")
     name = wanted.get("metric") or SCORE.name
     known = [each.name for each in NETWORK_TRIALS.values() if each.better]
-    require(name in known, f"--metric: nobody loses by {name[:60]!r}{did_you_mean(name, known)}: {', '.join(known)}")
+    require(name in known, f"--metric: {name[:60]!r} is no metric{did_you_mean(name, known)}: {', '.join(known)}")
     names = [policy, *each_of(against)]
     ideals = {each: IDEAL_NAMES[each] for each in names[1:] if each in IDEAL_NAMES}
     require(not ideals or name == SCORE.name, f"--metric {name}: ideals have a score alone")
@@ -154,7 +154,7 @@ def file_of(summary: Mapping[str, Any]) -> str:
     lines = [
         f"Networks where {summary['policy']} loses against {', '.join(summary['against'])}, by "
         f"{summary['metric']} (utility {summary['utility']}).",
-        f"{hard_words(summary)}; intervals hold together at {1 - summary['alpha']:.0%}.",
+        f"{hard_words(summary)}; simultaneous intervals of {1 - summary['alpha']:.0%}.",
         f"Trials took {summary['duration_us']:g} µs; packets, packets/µs and µs.",
     ]
     text = [f"# {visible(line)}" for line in lines]

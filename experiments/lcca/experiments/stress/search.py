@@ -171,7 +171,7 @@ class Search:
         return [*chosen][: self.most]
 
     def confirmed(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
-        """Return a record per network that was confirmed, the largest loss first; intervals hold together.
+        """Return a record per network that was confirmed, the largest loss first; simultaneous intervals.
 
         Against several references the largest loss is within the largest ends, as each is within its own. Nothing is
         confirmed where too much is unfinished to know scores.

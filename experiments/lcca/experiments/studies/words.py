@@ -33,7 +33,7 @@ def answers_text(summary: dict[str, Any]) -> str:
 def together(summary: dict[str, Any]) -> str:
     """Return what may be said of all intervals together."""
     found = summary["comparisons"]
-    return f"all {counted(len(found), 'interval')} hold together at {1 - summary['alpha']:.0%}"
+    return f"all {counted(len(found), 'interval')} are simultaneous at {1 - summary['alpha']:.0%}"
 
 
 def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[str]:

@@ -115,8 +115,8 @@ class HeaderFamily:
         """Return what summary.json holds about a header besides its score.
 
         That is its cost in a `switch`; on fabrics also the net benefit by other `measures` over the same training
-        seeds, whose intervals hold together over pairs as those of the score do, and on each of the `scenarios`,
-        whose intervals hold together over headers and scenarios.
+        seeds, whose intervals are simultaneous over pairs as those of the score are, and on each of the `scenarios`,
+        whose intervals are simultaneous over headers and scenarios.
         """
         base, name, carried = self.group.baseline, charged_name(header), header.learner.candidate.header
         assert carried is not None

@@ -23,7 +23,7 @@ def adoption(tables: RunTables) -> Content | None:
     caption = (
         f"Score of adopters of {content['adopted']}, and of all others, less that of the same senders where all have "
         f"{content['other']}, in {content['comparisons'][0]['unit']} of utility {content['utility']}; {over}; "
-        f"{content['trials']} trials each. Intervals hold together at "
+        f"{content['trials']} trials each. Intervals are simultaneous at "
         f"{1 - content['adoption'][0]['adopters']['alpha'] * len(content['comparisons']):.0%}."
     )
     rows = [

@@ -52,7 +52,7 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
     if any(record["comparisons"] for record in records):
         caption += " Figure and agreement are of selected policies."
     if sets := any(c["level"] == "set" for record in records for c in record["comparisons"]):
-        caption += " Verdicts on signal sets: the unit is a training seed with networks of its own; they hold together."
+        caption += " Verdicts on signal sets are simultaneous; the unit is a training seed with networks of its own."
     tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), _agreement(records))
     return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 

@@ -39,7 +39,7 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
 
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
-    ("map", "Where it is worth something", regions),
+    ("map", "Where the signal helps", regions),
     ("effects", "Effect by parameter", effects),
     ("hard", "Hard networks", hard),
     ("adoption", "Adoption", adoption),
@@ -48,12 +48,12 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", forest),
     ("scores", "Score by signal set", scores),
-    ("strata", "Part by part", strata),
+    ("strata", "By scenario or stratum", strata),
     ("trainers", "Every trainer", trainers),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
     ("worth", "The gap to ideals", worth),
-    ("gap", "Where the bits go", gap),
+    ("gap", "Gap to the fair share, by cause", gap),
     ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", tradeoff),
     ("slowdowns", "Slowdowns by scenario", slowdowns),

@@ -59,9 +59,9 @@ def forest(tables: RunTables) -> Content | None:
         return Content(caption, draw_forest(rows, "Policies"), data=data_table(rows))
     caption += (
         "Signal sets: the unit is a training "
-        "seed, tested on networks of its own; the intervals hold together and at every number of seeds. Selected "
-        "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "
-        "look. n is in the tables."
+        "seed, tested on networks of its own; the confidence intervals are simultaneous and valid at any number of "
+        "seeds. Selected policies: the unit is a network with a seed, run with both policies; a confidence sequence, "
+        "valid at every look. n is in the tables."
     )
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
 
@@ -90,7 +90,8 @@ def generalisation(tables: RunTables) -> Content | None:
     caption = (
         f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on networks "
         "or topologies that the policies were not trained on; header bytes charged. Signal sets: the unit is a "
-        "training seed, tested on networks of its own; the intervals hold together and at every number of seeds. "
+        "training seed, tested on networks of its own; the confidence intervals are simultaneous and valid at any "
+        "number of seeds. "
         "Selected policies: the unit is a network with a seed, run with both policies."
     )
     failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
@@ -130,8 +131,8 @@ def strata(tables: RunTables) -> Content | None:
         return None
     caption = (
         f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on each part "
-        "of the networks, or scenario, by itself. The unit is a training seed; the intervals hold together and at "
-        "every number of seeds."
+        "of the networks, or scenario, by itself. The unit is a training seed; the intervals are simultaneous and "
+        "valid at any number of seeds."
     )
     body = [(each["stratum"], each["name"], number(each["score_bits"]), number(each["score_bits_sd"])) for each in told]
     table = Table("Scores over training seeds", ("Part", "Signal set", "Score, bits", "SD"), body, left=2)
@@ -191,7 +192,7 @@ def capacity(tables: RunTables) -> Content | None:
         )
         for row in rows
     ]
-    table = Table("Scores at equal numbers of rules; all intervals hold together", head, body, left=2)
+    table = Table("Scores at equal numbers of rules; simultaneous confidence intervals", head, body, left=2)
     return Content(caption, draw_capacity(rows, tables.groups), _at_most_rules(rows), (table,), TRAININGS, data)
 
 

@@ -20,8 +20,8 @@ def hard(tables: RunTables) -> Content | None:
     if not summary.get("hard_networks"):
         return None
     caption = (
-        f"Above: loss on {summary['hard_networks'][0]['trials']} fresh trials of each network, with intervals that "
-        f"hold together at {1 - summary['alpha']:.0%}; crosses: on {summary['seeds']} trials of the search, too large "
+        f"Above: loss on {summary['hard_networks'][0]['trials']} fresh trials of each network, with simultaneous "
+        f"intervals of {1 - summary['alpha']:.0%}; crosses: on {summary['seeds']} trials of the search, too large "
         f"because the worst of {summary['candidates']} candidates were taken. Below: where they lie in the space."
     )
     table, answer = hard_table(summary), f"{capital(hard_words(summary))}."

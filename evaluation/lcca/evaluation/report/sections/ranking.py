@@ -24,7 +24,7 @@ def ranking(tables: RunTables) -> Content | None:
     title = f"{where}, utility {result['utility']}: {result['networks']} {result['unit']}"
     caption = (
         "Mean scores with the confidence sequence of each policy alone, and ranges of ranks, 1 being the best; ranks "
-        f"hold together at {1 - result['alpha']:.0%}. A letter in common: not distinguished, or not by the margin."
+        f"are simultaneous at {1 - result['alpha']:.0%}. A letter in common: not distinguished, or not by the margin."
     )
     head = ("Policy", "Rank", "Score, bits", "Ties", "Better than", "Worse than")
     table = Table("Ranks", head, [_row(each) for each in standings])

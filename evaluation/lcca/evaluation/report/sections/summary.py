@@ -192,7 +192,7 @@ def _sure(tables: RunTables) -> str:
         f"differences within {margin} count as equivalent."
     )
     if any("best_rank" in each for each in tables.policies):
-        text += f" Ranks hold together with {percent(100 * (1 - tables.summary['alpha']), signed=False)}."
+        text += f" Ranks are simultaneous, with {percent(100 * (1 - tables.summary['alpha']), signed=False)}."
     return f"{text} All of this is of these networks and loads alone."
 
 

@@ -116,10 +116,10 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part
     text = (
         "Bytes charged; + is better but for µs. Per cents are of the inverse of slowdowns. To pay, a header must bring "
         f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts with their per cents are means over training "
-        "seeds, each by its own flows; intervals hold together over all pairs of headers, measure by measure. Score: "
-        "typical slowdown; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are quantiles "
-        "of all trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: the median "
-        f"flow's. {TYPICAL}"
+        "seeds, each by its own flows; intervals are simultaneous over all pairs of headers, measure by measure. "
+        "Score: typical slowdown; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are "
+        "quantiles of all trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: "
+        f"the median flow's. {TYPICAL}"
     )
     return Part(f"What it means{of}", text, Table("", head, cells))
 
@@ -149,7 +149,7 @@ def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part
     cells = [[name, *(_verdict(own.get(row["header"])) for row in rows)] for name, own in nets.items()]
     said = [f"{name}: {_traffic(met)}, {_switches(met)}" for name, met in places.items() if name in nets]
     text = (
-        "Score against none, bytes charged, over training seeds: intervals hold together over all scenarios and "
+        "Score against none, bytes charged, over training seeds: intervals are simultaneous over all scenarios and "
         "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin. "
     )
     head = ["", *(row["header"] for row in rows)]

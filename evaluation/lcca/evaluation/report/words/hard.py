@@ -43,7 +43,5 @@ def hard_table(summary: Json) -> Table:
         for each in summary["hard_networks"]
     ]
     head = (*summary["varying"], f"loss{unit}", "in the search", "against", "fresh trials", "confirmed")
-    caption = (
-        f"{summary['policy']}, utility {summary['utility']}; intervals hold together at {1 - summary['alpha']:.0%}"
-    )
+    caption = f"{summary['policy']}, utility {summary['utility']}; simultaneous intervals of {1 - summary['alpha']:.0%}"
     return Table(caption, head, rows, {"against", "confirmed"})

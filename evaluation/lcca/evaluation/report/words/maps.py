@@ -59,7 +59,7 @@ def notes(each: Json, summary: Json) -> list[str]:
     """Return what a reader must know: of the mix first, if there is one."""
     seeds, mix = summary["training_seeds"], each["mix_shares"]
     found = [f"of the mix: {shares(mix)}"] if mix else [f"margin {summary['margin_percent']:g} %"]
-    sure = f"all intervals of a map hold together at {1 - summary['alpha']:.2%}, and at every look"
+    sure = f"intervals of a map are simultaneous ({1 - summary['alpha']:.2%}), also over all looks"
     found.append(f"{len(seeds)} training seeds, {summary['points']} points each; {sure}")
     if summary["left_out"]:
         found.append(f"{summary['left_out']} points left out: a trial failed, had no value or left too much open")

@@ -56,7 +56,7 @@ def finding(comparison: Mapping[str, Any]) -> str:
 
 
 def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Return how sure intervals are, rounded down: "95 % together" of signal sets, which share α, else "95 % each".
+    """Return how sure intervals are, rounded down: "95 % simultaneous" of signal sets, which share α, else "95 % each".
 
     Args:
         comparisons: records of one level, one at least, with `alpha`; by Bonferroni's inequality intervals fail to hold
@@ -64,7 +64,7 @@ def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """
     together = comparisons[0]["level"] == "set"
     rates = [c["alpha"] for c in comparisons]
-    words = "together" if together and len(rates) > 1 else "each" if len(rates) > 1 else ""
+    words = "simultaneous" if together and len(rates) > 1 else "each" if len(rates) > 1 else ""
     sure = 1000 * (1 - (sum(rates) if together else max(rates)))
     return f"{math.floor(round(sure, 6)) / 10:g} % {words}".rstrip()
 
@@ -75,7 +75,7 @@ def coverage_apart(runs: Iterable[Sequence[Mapping[str, Any]]]) -> str:
 
 
 def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Return the coverage of intervals by level, such as "signal sets: 95 % together; policies: 95 % each"."""
+    """Return the coverage of intervals by level, such as "signal sets: 95 % simultaneous; policies: 95 % each"."""
     levels = {"set": "signal sets", "policy": "policies"}
     of = {words: [c for c in comparisons if c["level"] == level] for level, words in levels.items()}
     return "; ".join(f"{words}: {coverage(rows)}" for words, rows in of.items() if rows)

@@ -45,5 +45,5 @@ def trainers_note(rows: Sequence[Json]) -> str:
     return (
         f"{BEST} the best trainer of its signal set: by the mean score on the validation networks over {fewest} "
         "training seeds, both the same for all; sets are compared by it, and selected policies are its; intervals of "
-        "one trainer hold together"
+        "one trainer are simultaneous"
     )
