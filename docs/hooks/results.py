@@ -425,26 +425,23 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 RANGES = ("", "-rtt", "-senders")
+CAMPAIGNS = {
+    **{each: each for each in ("fabric-headers", "fabric-hosts-core")},
+    **{f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")},
+    "fabric-hosts-edge": "fabric-hosts",
+}
 TABLES: Mapping[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
-    "fabric-headers": lambda: headers("fabric-headers"),
+    **{each: partial(headers, name) for each, name in CAMPAIGNS.items()},
+    **{f"{each}-elsewhere": partial(elsewhere, name) for each, name in CAMPAIGNS.items()},
     "fabric-scheduling": scheduling,
     "fabric-ideals": ideals,
     "fabric-core-map": core,
-    "fabric-hosts-edge": lambda: headers("fabric-hosts"),
-    "fabric-hosts-edge-elsewhere": lambda: elsewhere("fabric-hosts"),
-    "fabric-hosts-core": lambda: headers("fabric-hosts-core"),
-    "fabric-hosts-core-elsewhere": lambda: elsewhere("fabric-hosts-core"),
-    "fabric-headers-elsewhere": lambda: elsewhere("fabric-headers"),
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
     "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),
-    "fabric-classes": lambda: headers("fabric-headers-classes"),
-    "fabric-classes-elsewhere": lambda: elsewhere("fabric-headers-classes"),
-    "fabric-sprayed": lambda: headers("fabric-headers-sprayed"),
     "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
-    "fabric-sprayed-elsewhere": lambda: elsewhere("fabric-headers-sprayed"),
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "fabric-credit": lambda: sets("fabric-hosts-credit", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::bindings {

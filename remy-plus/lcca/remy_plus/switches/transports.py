@@ -33,11 +33,15 @@ ENGINE = math.nan
 _ENGINE: Mapping[str, Mapping[str, float]] = MappingProxyType(_core.transport_parameters())
 
 
-def _gbps(default: float, meaning: str, search: Search | None = None, limits: Limits | None = None) -> Knob:
+def _own(unit: str, meaning: str, search: Search | None = None, limits: Limits | None = None) -> Knob:
+    return Knob(ENGINE, unit, meaning, False, search, limits)
+
+
+def _gbps(meaning: str, search: Search | None = None, limits: Limits | None = None, default: float = ENGINE) -> Knob:
     return Knob(default, "Gb/s", meaning, True, search, limits)
 
 
-LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)", limits=Limits(1e-6, MOST))
+LEAST = _gbps("lowest rate (HPCC's simulator)", limits=Limits(1e-6, MOST), default=1)
 LOSS = Knob(
     1,
     "",
@@ -112,80 +116,71 @@ class TransportKind:
         return gbps / REFERENCE_GBPS if self.knobs[name].by_rate else 1.0
 
 
+_RATES = {"loss_factor": LOSS, "min_gbps": LEAST}
+_BDPS = "bandwidth-delay products"
+
 # Searched within the ranges that NVIDIA gives (DOCA: rpg_time_reset 1 to 131,071 µs, rpg_threshold 1 to 31, rates from
 # 1 Mb/s). Inside lie the paper's 55 µs, 5 increases and g of 1/256 (Zhu et al.) and the expert's of PARALEON (Table I).
 _DCQCN = {
-    "g": Knob(ENGINE, "", "weight of a notification in alpha", search=around(2**-10, 2**-4), limits=SHARE),
-    "alpha_us": Knob(ENGINE, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200), limits=ABOVE_0),
-    "decrease_us": Knob(
-        ENGINE, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200), limits=ABOVE_0
+    "g": _own("", "weight of a notification in alpha", search=around(2**-10, 2**-4), limits=SHARE),
+    "alpha_us": _own("µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200), limits=ABOVE_0),
+    "decrease_us": _own("µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200), limits=ABOVE_0),
+    "increase_us": _own("µs", "between increases (rpg_time_reset)", search=around(10, 1500), limits=ABOVE_0),
+    "fast_recovery": _own(
+        "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
     ),
-    "increase_us": Knob(ENGINE, "µs", "between increases (rpg_time_reset)", search=around(10, 1500), limits=ABOVE_0),
-    "fast_recovery": Knob(
-        ENGINE, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
+    "increase_gbps": _gbps("additive increase (rpg_ai_rate)", around(0.005, 1)),
+    "hyper_gbps": _gbps("hyper increase (rpg_hai_rate)", around(0.05, 5)),
+    "max_gbps": _own("Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
+    "clamp_target": _own("", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
+    "clamp_after_increase": _own(
+        "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)", limits=FLAG
     ),
-    "increase_gbps": _gbps(ENGINE, "additive increase (rpg_ai_rate)", around(0.005, 1)),
-    "hyper_gbps": _gbps(ENGINE, "hyper increase (rpg_hai_rate)", around(0.05, 5)),
-    "max_gbps": Knob(ENGINE, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
-    "clamp_target": Knob(ENGINE, "", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
-    "clamp_after_increase": Knob(
-        ENGINE, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)", limits=FLAG
-    ),
-    "initial_alpha": Knob(ENGINE, "", "at the first notification (initial_alpha_value)", limits=SHARE),
-    "least_factor": Knob(ENGINE, "", "of a decrease (rpg_min_dec_fac)", limits=SHARE),
-    "alpha_divisor": Knob(ENGINE, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
-    "first_gbps": Knob(ENGINE, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
-    "increase_bytes": Knob(ENGINE, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
-    "notification_gap_us": Knob(ENGINE, "µs", "between notifications, at least (min_time_between_cnps)"),
-    "gap_per_flow_us": Knob(
-        ENGINE,
+    "initial_alpha": _own("", "at the first notification (initial_alpha_value)", limits=SHARE),
+    "least_factor": _own("", "of a decrease (rpg_min_dec_fac)", limits=SHARE),
+    "alpha_divisor": _own("", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
+    "first_gbps": _own("Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
+    "increase_bytes": _own("bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
+    "notification_gap_us": _own("µs", "between notifications, at least (min_time_between_cnps)"),
+    "gap_per_flow_us": _own(
         "µs",
         "and so much for each flow of the receiver with marks; 0 is DCQCN, more DCQCN+: alpha_us and increase_us grow "
         "with the gap, increases shrink",
         limits=Limits(0, 1000),
     ),
-    "marks_within_us": Knob(ENGINE, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
-    "loss_factor": LOSS,
-    "min_gbps": LEAST,
+    "marks_within_us": _own("µs", "for which a flow counts after a mark, with gap_per_flow_us"),
+    **_RATES,
 }
 
 _UEC = "Ultra Ethernet 1.0, facts of uet-htsim @40ccb05"
 _SPRAYS = {"selective": 1.0, "spraying": float(SPRAYING.index("mixed")), "ack_bytes_every": 16384.0}
 _TIMEOUT = {
-    "timeout_us": Knob(ENGINE, "µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
-    "timeout_drains": Knob(ENGINE, "", "and so many times that a full queue takes to empty"),
+    "timeout_us": _own("µs", "since a packet was sent, until it is sent again", limits=ABOVE_0),
+    "timeout_drains": _own("", "and so many times that a full queue takes to empty"),
 }
-_FIRST = Knob(
-    ENGINE, "bandwidth-delay products", "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0
-)
+_FIRST = _own(_BDPS, "first window, and the most credit", search=around(0.25, 4), limits=ABOVE_0)
 _NSCC = {
     "first_bdps": _FIRST,
-    "most_bdps": Knob(ENGINE, "bandwidth-delay products", "largest window", search=around(0.25, 4), limits=ABOVE_0),
-    "target_rtts": Knob(
-        ENGINE, "RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)
-    ),
-    "proportional": Knob(
-        ENGINE, "packets", "per window without queueing, less towards the target", search=around(0.5, 32)
-    ),
-    "fair": Knob(ENGINE, "packets", "per window above the target without a mark", search=around(0.5, 32)),
-    "steady": Knob(ENGINE, "packets", "per RTT, always", search=around(0.01, 2)),
-    "fast": Knob(ENGINE, "", "of the bytes acknowledged after a window without queueing", search=around(0.05, 1)),
-    "fast_us": Knob(ENGINE, "µs", "queueing delay that counts as none"),
-    "gamma": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
-    "most_decrease": Knob(ENGINE, "", "share of the window, per RTT", search=Search(0.1, 0.9), limits=SHARE),
-    "weight": Knob(ENGINE, "", "of a sample in the mean delay", search=around(2**-9, 0.5), limits=SHARE),
-    "adjust_packets": Knob(ENGINE, "packets", "acknowledged between changes"),
-    "quick_rtts": Knob(ENGINE, "targets", "queueing delay that calls for a quick cut", search=Search(1, 8)),
-    "quick_share": Knob(ENGINE, "", "of the largest window: a cut if less was acknowledged", limits=SHARE),
+    "most_bdps": _own(_BDPS, "largest window", search=around(0.25, 4), limits=ABOVE_0),
+    "target_rtts": _own("RTTs", "queueing delay aimed at; 0 is 0.75 with trimming, 1 without", search=Search(0, 2)),
+    "proportional": _own("packets", "per window without queueing, less towards the target", search=around(0.5, 32)),
+    "fair": _own("packets", "per window above the target without a mark", search=around(0.5, 32)),
+    "steady": _own("packets", "per RTT, always", search=around(0.01, 2)),
+    "fast": _own("", "of the bytes acknowledged after a window without queueing", search=around(0.05, 1)),
+    "fast_us": _own("µs", "queueing delay that counts as none"),
+    "gamma": _own("", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
+    "most_decrease": _own("", "share of the window, per RTT", search=Search(0.1, 0.9), limits=SHARE),
+    "weight": _own("", "of a sample in the mean delay", search=around(2**-9, 0.5), limits=SHARE),
+    "adjust_packets": _own("packets", "acknowledged between changes"),
+    "quick_rtts": _own("targets", "queueing delay that calls for a quick cut", search=Search(1, 8)),
+    "quick_share": _own("", "of the largest window: a cut if less was acknowledged", limits=SHARE),
 }
 _RCCC = {
     "first_bdps": _FIRST,
-    "quantum_bytes": Knob(ENGINE, "bytes", "unit of credit", limits=FROM_1),
-    "grant_quanta": Knob(ENGINE, "quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
-    "asks": Knob(
-        ENGINE, "", "senders without credit ask again, flows that ended get none; 0 as uet-htsim", limits=FLAG
-    ),
-    "credit_rate": Knob(ENGINE, "", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
+    "quantum_bytes": _own("bytes", "unit of credit", limits=FROM_1),
+    "grant_quanta": _own("quanta", "in a grant at most", search=Search(4, 256, 1), limits=FROM_1),
+    "asks": _own("", "senders without credit ask again, flows that ended get none; 0 as uet-htsim", limits=FLAG),
+    "credit_rate": _own("", "of the receiver's link", search=Search(0.8, 1), limits=ABOVE_0),
 }
 
 TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
@@ -194,12 +189,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "window",
             "no congestion control",
             {
-                "bdps": Knob(
-                    ENGINE,
-                    "bandwidth-delay products",
-                    "fixed window at line rate; 0 is none",
-                    search=around(0.25, 4),
-                ),
+                "bdps": _own(_BDPS, "fixed window at line rate; 0 is none", search=around(0.25, 4)),
                 "loss_factor": replace(LOSS, meaning="of the window is left for good after a loss; 1: no reaction"),
             },
         ),
@@ -207,10 +197,8 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp",
             "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator; losses by RFC 8257, section 3.5",
             {
-                "g": Knob(
-                    ENGINE, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
-                ),
-                "increase_gbps": _gbps(ENGINE, "per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
+                "g": _own("", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE),
+                "increase_gbps": _gbps("per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
                 "min_gbps": LEAST,
             },
             marking("step"),
@@ -220,33 +208,30 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "timely",
             "Mittal et al., SIGCOMM 2015, Algorithm 1",
             {
-                "weight": Knob(ENGINE, "", "of the latest difference of RTTs", limits=SHARE),
-                "beta": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 0.95), limits=SHARE),
-                "low_us": Knob(ENGINE, "µs", "RTT below which the rate always grows", search=around(5, 200)),
-                "high_us": Knob(ENGINE, "µs", "RTT above which it always falls", search=around(50, 2000)),
-                "min_rtt_us": Knob(ENGINE, "µs", "unit of the gradient", search=around(2, 100), limits=ABOVE_0),
-                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.01, 1)),
-                "hyper_gbps": _gbps(ENGINE, "after `hyper_after` increases in a row"),
-                "hyper_after": Knob(ENGINE, "", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
-                "loss_factor": LOSS,
-                "min_gbps": LEAST,
+                "weight": _own("", "of the latest difference of RTTs", limits=SHARE),
+                "beta": _own("", "multiplicative decrease", search=Search(0.1, 0.95), limits=SHARE),
+                "low_us": _own("µs", "RTT below which the rate always grows", search=around(5, 200)),
+                "high_us": _own("µs", "RTT above which it always falls", search=around(50, 2000)),
+                "min_rtt_us": _own("µs", "unit of the gradient", search=around(2, 100), limits=ABOVE_0),
+                "increase_gbps": _gbps("additive increase", around(0.01, 1)),
+                "hyper_gbps": _gbps("after `hyper_after` increases in a row"),
+                "hyper_after": _own("", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
+                **_RATES,
             },
         ),
         "hpcc": TransportKind(
             "hpcc",
             "Li et al., SIGCOMM 2019, Algorithm 1",
             {
-                "eta": Knob(ENGINE, "", "utilisation aimed at", search=Search(0.8, 1), limits=ABOVE_0),
-                "most_stages": Knob(
-                    ENGINE,
+                "eta": _own("", "utilisation aimed at", search=Search(0.8, 1), limits=ABOVE_0),
+                "most_stages": _own(
                     "",
                     "additive steps between multiplicative ones (paper: 5; its simulator: 0)",
                     search=Search(0, 10, 1),
                     limits=COUNT,
                 ),
-                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.004, 0.4)),
-                "loss_factor": LOSS,
-                "min_gbps": LEAST,
+                "increase_gbps": _gbps("additive increase", around(0.004, 0.4)),
+                **_RATES,
             },
             header=True,
         ),
@@ -254,11 +239,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "powertcp",
             "Addanki et al., NSDI 2022, Algorithm 1",
             {
-                "gamma": Knob(ENGINE, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
-                "eta": Knob(ENGINE, "", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
-                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.015, 1.5)),
-                "loss_factor": LOSS,
-                "min_gbps": LEAST,
+                "gamma": _own("", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
+                "eta": _own("", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
+                "increase_gbps": _gbps("additive increase", around(0.015, 1.5)),
+                **_RATES,
             },
             settings={"arrival_bytes": 1.0},
             header=True,
@@ -267,22 +251,19 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "theta-powertcp",
             "Addanki et al., NSDI 2022, Algorithm 2",
             {
-                "gamma": Knob(ENGINE, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
-                "increase_gbps": _gbps(ENGINE, "additive increase", around(0.015, 1.5)),
-                "rtt_slack": Knob(ENGINE, "base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
-                "loss_factor": LOSS,
-                "min_gbps": LEAST,
+                "gamma": _own("", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
+                "increase_gbps": _gbps("additive increase", around(0.015, 1.5)),
+                "rtt_slack": _own("base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
+                **_RATES,
             },
         ),
         "dctcp-window": TransportKind(
             "dctcp-window",
             "Alizadeh et al., SIGCOMM 2010; RFC 8257",
             {
-                "g": Knob(
-                    ENGINE, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
-                ),
-                "initial": Knob(ENGINE, "packets", "first window (RFC 6928)", limits=FROM_1),
-                "increase": Knob(ENGINE, "packets per window", "additive increase", search=around(0.1, 10)),
+                "g": _own("", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE),
+                "initial": _own("packets", "first window (RFC 6928)", limits=FROM_1),
+                "increase": _own("packets per window", "additive increase", search=around(0.1, 10)),
             },
             marking("step"),
         ),
@@ -290,10 +271,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "rcp",
             "Dukkipati and McKeown, CCR 2006; gains of its authors' ns-2 release; rate and RTT in 32 bits each",
             {
-                "first": Knob(
-                    ENGINE, "", "of the line's rate, until the first ACK; 0 is one packet alone, as a SYN", limits=SHARE
+                "first": _own(
+                    "", "of the line's rate, until the first ACK; 0 is one packet alone, as a SYN", limits=SHARE
                 ),
-                "min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches"),
+                "min_gbps": _gbps("lowest rate, a ten-thousandth of the line's as at the switches", default=0.01),
             },
             header=True,
         ),
@@ -301,21 +282,19 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "swift",
             "Kumar et al., SIGCOMM 2020, Algorithm 1",
             {
-                "base_us": Knob(
-                    ENGINE, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"
-                ),
-                "base_rtts": Knob(ENGINE, "base RTTs", "see base_us", search=Search(1, 4), limits=ABOVE_0),
-                "hop_us": Knob(ENGINE, "µs", "added to the target per switch", search=around(0.05, 5)),
-                "range": Knob(ENGINE, "base targets", "largest addition for small windows", search=Search(0, 10)),
-                "least": Knob(ENGINE, "packets", "smallest window", limits=ABOVE_0),
+                "base_us": _own("µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
+                "base_rtts": _own("base RTTs", "see base_us", search=Search(1, 4), limits=ABOVE_0),
+                "hop_us": _own("µs", "added to the target per switch", search=around(0.05, 5)),
+                "range": _own("base targets", "largest addition for small windows", search=Search(0, 10)),
+                "least": _own("packets", "smallest window", limits=ABOVE_0),
                 "most": Knob(ENGINE, "packets", "largest window", by_rate=True, limits=ABOVE_0),
-                "increase": Knob(ENGINE, "packets per RTT", "additive increase", search=around(0.1, 10)),
-                "beta": Knob(ENGINE, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
-                "most_decrease": Knob(
-                    ENGINE, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9), limits=SHARE
+                "increase": _own("packets per RTT", "additive increase", search=around(0.1, 10)),
+                "beta": _own("", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
+                "most_decrease": _own(
+                    "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9), limits=SHARE
                 ),
-                "reset_after": Knob(
-                    ENGINE, "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
+                "reset_after": _own(
+                    "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
                 ),
             },
         ),
@@ -324,34 +303,26 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Montazeri et al., SIGCOMM 2018; flows are messages, every packet has a random way, classes of flows do "
             "not count",
             {
-                "rtt_bytes": Knob(
-                    ENGINE, "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
+                "rtt_bytes": _own(
+                    "bytes", "of payload that may be granted and not received (paper: 9.7 kB); 0: by rtt_bdps"
                 ),
-                "rtt_bdps": Knob(
-                    ENGINE,
-                    "bandwidth-delay products",
-                    "of the longest way, see rtt_bytes",
-                    search=around(0.5, 4),
-                    limits=ABOVE_0,
+                "rtt_bdps": _own(_BDPS, "of the longest way, see rtt_bytes", search=around(0.5, 4), limits=ABOVE_0),
+                "unscheduled_share": _own(
+                    "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
                 ),
-                "unscheduled_share": Knob(
-                    ENGINE, "", "of these bytes go unasked, one packet at least", search=Search(0.1, 1), limits=SHARE
-                ),
-                "unscheduled_levels": Knob(
-                    ENGINE,
+                "unscheduled_levels": _own(
                     "",
                     "classes of what goes unasked; 0: by its share of all bytes (section 3.4)",
                     limits=Limits(0, 8, True),
                 ),
-                "overcommitment": Knob(
-                    ENGINE,
+                "overcommitment": _own(
                     "",
                     "messages that a receiver grants at once; 0: as many as granted data have classes (section 3.5)",
                     search=Search(0, 16, 1),
                     limits=COUNT,
                 ),
-                "grant_bytes": Knob(
-                    ENGINE, "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
+                "grant_bytes": _own(
+                    "bytes", "that a grant adds at least; 0: a grant for every data packet (its simulator)"
                 ),
             },
             settings={"priorities": 8.0, "spraying": 1.0, "scheduling": 1.0},

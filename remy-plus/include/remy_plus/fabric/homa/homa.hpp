@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/homa/messages.hpp"
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/transport.hpp"

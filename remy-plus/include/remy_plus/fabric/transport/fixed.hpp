@@ -2,7 +2,7 @@
 // loss takes of it, if anything, stays away.
 #pragma once
 
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {

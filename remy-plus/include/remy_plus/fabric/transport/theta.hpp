@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {

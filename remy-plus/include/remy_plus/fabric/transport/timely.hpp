@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "remy_plus/fabric/numbers.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
