@@ -18,13 +18,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.comparison.network_shares import worst_tenth
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.layout import POLICIES, checkpoint_files
 from lcca.evaluation.trials.policy_names import words_of
 from lcca.experiments.recipes.evaluate import evaluate
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.json_values import interval
+
+
+def worst_tenth(values: pd.Series[float]) -> float:
+    """Return the mean over the tenth of networks with the least values (expected shortfall: Acerbi and Tasche 2002)."""
+    known = np.sort(values.dropna().to_numpy())
+    return float(known[: -(-known.size // 10)].mean())
 
 
 def main() -> None:

@@ -425,19 +425,15 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 RANGES = ("", "-rtt", "-senders")
-CAMPAIGNS = {
-    **{each: each for each in ("fabric-headers", "fabric-hosts-core")},
-    **{f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")},
-    "fabric-hosts-edge": "fabric-hosts",
-}
+CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core")}
+CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
+CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
 TABLES: Mapping[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
     **{each: partial(headers, name) for each, name in CAMPAIGNS.items()},
     **{f"{each}-elsewhere": partial(elsewhere, name) for each, name in CAMPAIGNS.items()},
-    "fabric-scheduling": scheduling,
-    "fabric-ideals": ideals,
-    "fabric-core-map": core,
+    **{"fabric-scheduling": scheduling, "fabric-ideals": ideals, "fabric-core-map": core},
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
     "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),

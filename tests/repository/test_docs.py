@@ -48,9 +48,13 @@ def test_links_resolve() -> None:
     ] == []
 
 
+BUILT = DOCS / "gallery" / "headers.html"
+"""Made as the site is built, by docs/hooks/gallery.py."""
+
+
 def leads(page: Path, target: str, anchor: str) -> bool:
     file = (page.parent / target).resolve() if target else page
-    return "://" in target or (file.exists() and (not anchor or anchor in anchors(file)))
+    return "://" in target or file == BUILT or (file.exists() and (not anchor or anchor in anchors(file)))
 
 
 def test_named_files_and_modules_exist() -> None:

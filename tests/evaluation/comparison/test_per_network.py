@@ -15,7 +15,6 @@ from lcca.evaluation.comparison.network_shares import (
     network_shares,
     shares_of_run,
     significance,
-    worst_tenth,
 )
 from lcca.evaluation.trials.tables import RunTables
 
@@ -157,12 +156,3 @@ def test_shares_of_a_run(build_run: Any, add_per_network: Any) -> None:
     rows = shares_of_run(tables)
     assert [row.name for row in rows[:9:3]] == ["link against e2e", "queue against e2e", "link+queue against e2e"]
     assert len(rows) == 6 * 3 and {row.better.n for row in rows} == {30}
-
-
-def test_the_worst_tenth_is_the_expected_shortfall() -> None:
-    """Of 0 to 99 the mean of 0 to 9; of 15 values that of two; what is unknown counts nowhere."""
-    assert worst_tenth(np.random.default_rng(1).permutation(100)) == 4.5
-    assert worst_tenth([*range(15), np.nan]) == 0.5
-    assert np.isnan(worst_tenth([np.nan]))
-    normal = np.random.default_rng(2).standard_normal(100_000)
-    assert worst_tenth(normal) == pytest.approx(-1.755, abs=0.02)  # -pdf(z) / 0.1 at the 10 % quantile z

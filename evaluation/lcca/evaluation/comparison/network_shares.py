@@ -135,19 +135,6 @@ def significance(a: pd.Series[float], b: pd.Series[float]) -> pd.Series[float]:
     return s[difference.size() >= FEWEST_SEEDS]
 
 
-def worst_tenth(values: ArrayLike) -> float:
-    """Return the mean over the tenth of networks with the least values, at least one: their expected shortfall.
-
-    Args:
-        values: of one policy, one per network, its mean over seeds; NaNs are left out.
-
-    Source: Acerbi & Tasche, J. Banking & Finance 26 (2002), definition 2.6, at 10 %, whole networks.
-    """
-    known = np.sort(np.asarray(values, dtype=np.float64))
-    known = known[np.isfinite(known)]
-    return float(known[: math.ceil(known.size / 10)].mean()) if known.size else math.nan
-
-
 def shares_of_run(tables: RunTables) -> list[NetworkShares]:
     """Return the shares of a run's selected policies, a row per utility, pair and metric; empty without such trials."""
     met = set(tables.repeated["policy"]) if len(tables.repeated) else set()

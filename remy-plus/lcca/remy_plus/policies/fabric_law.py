@@ -52,15 +52,13 @@ OF_SIGNAL = ("of a signal", "above 0", "× size")
 """The three features of each signal: its form, what that has above 0, and size times it."""
 
 MOST_SIGNALS = 8
-_RATE = 1
-"""The engine's number of the form that has logarithms of utilisations and of rates (`lcca_fabric_form`)."""
 LARGEST_TERM = 64.0
 NEUTRAL = dict.fromkeys(TERMS, 0.0) | {"add": -6.5, "loss": 1.0}
 
 
 def may_be_negative(signal: str) -> bool:
     """Tell whether a signal's form can be below 0; if not, its coefficient "above 0" adds nothing to the first."""
-    return _core.fabric_form(signal) == _RATE
+    return _core.fabric_form(signal) == 1  # logarithms of utilisations and of rates (`lcca_fabric_form`)
 
 
 @dataclass(frozen=True)
