@@ -437,7 +437,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
     "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),
-    "fabric-sprayed-rivals": lambda: rivals("fabric-sprayed-rivals"),
+    **{each: partial(rivals, each) for each in ("fabric-sprayed-rivals", "fabric-hosts-rivals")},
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "fabric-credit": lambda: sets("fabric-hosts-credit", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),

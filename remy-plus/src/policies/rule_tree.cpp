@@ -136,8 +136,7 @@ std::int32_t RuleTree::build(const std::vector<Signal>& axes, const std::vector<
   if (cut.crossed == SIZE_MAX)
     throw std::invalid_argument("rules " + std::to_string(inside[0]) + " and " + std::to_string(inside[1]) +
                                 " overlap in " + describe(axes, cell));
-  if (nodes_.size() > 64 * boxes.size() + 1024)
-    throw std::invalid_argument("the rules overlap, or form no tree");
+  if (nodes_.size() > 64 * boxes.size() + 1024) throw std::invalid_argument("the rules overlap, or form no tree");
   const auto at = nodes_.size();
   nodes_.push_back({cut.value, static_cast<std::uint32_t>(axes[cut.axis]), {0, 0}});
   std::vector<std::uint32_t> below, above;

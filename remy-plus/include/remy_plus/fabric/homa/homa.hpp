@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "remy_plus/fabric/homa/messages.hpp"
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 namespace remy_plus::fabric {

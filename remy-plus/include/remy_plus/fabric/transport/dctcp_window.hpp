@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

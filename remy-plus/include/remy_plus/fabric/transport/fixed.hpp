@@ -2,8 +2,8 @@
 // loss takes of it, if anything, stays away.
 #pragma once
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

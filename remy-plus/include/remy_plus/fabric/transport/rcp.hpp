@@ -2,8 +2,8 @@
 // packet asks for it alone, as a SYN does, unless a share of the line's rate is used until its answer is there.
 #pragma once
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

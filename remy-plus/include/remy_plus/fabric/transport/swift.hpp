@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

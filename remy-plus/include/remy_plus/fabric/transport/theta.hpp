@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 

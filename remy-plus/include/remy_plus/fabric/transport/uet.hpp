@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "remy_plus/fabric/transport/numbers.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/numbers.hpp"
 
 namespace remy_plus::fabric {
 
