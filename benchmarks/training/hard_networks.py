@@ -1,8 +1,8 @@
 """What hard networks in a training change: the mean, the worst tenth of fresh networks, the hard networks.
 
     lcca sweep configs/quickstart.yaml --until trained --out without
-    lcca sweep configs/stress/quickstart.yaml --until trained --out with
-    python benchmarks/training/hard_networks.py without with --hard configs/stress/hard-e2e.yaml
+    lcca sweep studies/stress/configs/quickstart.yaml --until trained --out with
+    python benchmarks/training/hard_networks.py without with --hard studies/stress/configs/hard-e2e.yaml
 
 The last policies of all trainings of both runs meet the same fresh networks of the space; training seeds are paired.
 "Worst tenth" is of a policy's own networks: by its score, and by how far it is below the fair share of an ideal.

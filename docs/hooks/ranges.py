@@ -5,10 +5,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from results import NAMES, by_seed, read
 
-from lcca.evaluation.report.figures.maps import draw_heat_maps
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.report.figures.style import DASHES, HUES, MARKERS, drawing
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.studies.maps.report.figures import draw_heat_maps
 
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 RANGES = {"ranges": "link rates", "ranges-rtt": "RTTs", "ranges-senders": "numbers of senders"}

@@ -29,7 +29,7 @@ from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.transports import TRANSPORTS
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 ROOT = Path(__file__).parents[2]
 SPACE = ROOT / "configs" / "networks" / "default.yaml"

@@ -20,7 +20,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.signal_set import signal_set
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "campaign": read_grid,

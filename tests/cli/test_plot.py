@@ -9,7 +9,7 @@ from lcca.api import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 SPACE = "{link_rate: 1, rtt: 9, senders: 2, buffer: 9, mean_on: 99, mean_off: 9, loss: 0, duration: 900}"
 ESTIMATE = f"name: est\npolicy: aimd\nnetworks: {SPACE}\nestimate: {{metric: score_bits, accuracy: 1}}\n"

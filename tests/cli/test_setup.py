@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

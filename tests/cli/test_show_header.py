@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 CANDIDATE = """\
 name: mine

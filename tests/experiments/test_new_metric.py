@@ -8,7 +8,7 @@ import pytest
 
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, PORTS, Metric, statistic
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 SHOWN = "evaluate campaign report study"
 OF_A_TRIAL = Metric(

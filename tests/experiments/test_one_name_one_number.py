@@ -19,8 +19,8 @@ from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, View, shown
 from lcca.experiments.reading import latex
 
-from ..conftest import RunCommand
-from .runs.run_kinds import STUDY, TUNE
+from ..fixtures import RunCommand
+from .runs.run_files import STUDY, TUNE
 from .test_new_metric import CAMPAIGN
 
 STAR = """\

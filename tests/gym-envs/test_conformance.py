@@ -10,7 +10,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,12 @@ from lcca.gym_envs.ns3 import simulator as ns3_module  # noqa: E402
 from lcca.gym_envs.ns3.simulator import installed  # noqa: E402
 from lcca.gym_envs.registration import ENVIRONMENTS  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
+from lcca.inputs.studies import added  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, RateSteering, TableSteering, WindowSteering  # noqa: E402
 
+from ..studies import of_studies  # noqa: E402
+
 INCAST = Incast(hosts=3, duration_us=2000, large_every_us=1000)
-PEER = str(Path(__file__).parent / "ns3gym" / "ns3gym_peer.py")
 AGENTS = {
     "acknowledgements": agent_with("link+queue", 3, EVERY_ACK, WindowSteering(largest=40)),
     "rate": agent_with(("loss", "rtt_ratio"), steering=RateSteering(largest=2)),
@@ -54,12 +55,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "Ns3Ecn": ("lcca/Ns3Ecn-v0", {"incast": INCAST}),
     "Ns3Ecn, grid": ("lcca/Ns3Ecn-v0", {"incast": INCAST, "actions": "grid", "history": 2, "traces": None}),
-    "Ns3Gym": (
-        "lcca/Ns3Gym-v0",
-        {"command": [sys.executable, PEER, "--lives=12", "--openGymPort={port}", "--simSeed={seed}"], "timeout": 5.0},
-    ),
+    **of_studies("ENVIRONMENTS"),
 }
-FIRST = [next(case for case, (name, _) in CASES.items() if name == each) for each in ENVIRONMENTS]
+FIRST = [
+    next(case for case, (name, _) in CASES.items() if name == each) for each in [*ENVIRONMENTS, *added("environments")]
+]
 """One case of each id."""
 
 SEPARATE = [case for case in FIRST if case not in ("Bottleneck", "FabricEcn", "FabricFlow")]

@@ -20,13 +20,16 @@ from lcca.signal_sets.headers.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-FOLDERS = ("inputs remy-plus signal-sets gym-envs evaluation trainers experiments cli configs benchmarks tests").split()
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")])
+FOLDERS = (
+    "inputs remy-plus signal-sets gym-envs evaluation trainers experiments cli studies configs benchmarks tests"
+).split()
+OF_STUDIES = sorted(ROOT.glob("studies/*/*.md"))
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks").glob("*.md"), *OF_STUDIES])
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 NAMED_PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 NAMED_FILE = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./+-]+)`")
 IMPORT = re.compile(r"^from (lcca[\w.]+) import (.+)$", re.MULTILINE)
-CONFIG = re.compile(r"\bconfigs/[\w/+-]+\.(?:yaml|json)\b")
+CONFIG = re.compile(r"(?<![\w/])configs/[\w/+-]+\.(?:yaml|json)\b")
 COMMAND = re.compile(r"^lcca ([a-z]+)((?:\\\n|[^\n#])*)", re.MULTILINE)
 QUOTED = re.compile(r"`lcca ([a-z]+)([^`]*)`")
 MODULE = re.compile(r"\blcca(?:\.[a-z_0-9]+)+(?:\.[A-Za-z_]\w*)?")
@@ -73,7 +76,7 @@ def defined(dotted: str) -> bool:
     if len(parts) == 2 and parts[1] in lcca.api.__all__:  # import lcca.api as lcca
         return True
     folder = {"api": "experiments"}.get(parts[1], parts[1].replace("_", "-"))
-    base = ROOT / folder / "lcca"
+    base = ROOT if folder == "studies" else ROOT / folder / "lcca"
     if (base / Path(*parts[1:])).is_dir() or (base / Path(*parts[1:])).with_suffix(".py").exists():
         return True
     module = base / Path(*parts[1:-1])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIALS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))

@@ -28,7 +28,7 @@ from lcca.signal_sets.load import Place, Runnable, each_of, resolve, shared_mode
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Range
 
-from ..conftest import RunCommand
+from ..fixtures import RunCommand
 
 CONTROL = """\
 import steps

@@ -16,7 +16,7 @@ from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import TRAINERS, configurations
 
-from ..conftest import TINY
+from ..fixtures import TINY
 from .conformance import TrainerConformance
 
 RPLUS: dict[str, Any] = {"rounds": 2, "passes": 1, "networks": 6, "check_networks": 40, "optimise": ["pacing"]}

@@ -21,6 +21,7 @@ from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.began import BEGAN
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 from lcca.inputs.extras import absent
+from lcca.inputs.studies import moved
 
 _COMMANDS_BEFORE = {"bound": ("evaluate", "--bound"), "agree": ("evaluate", "--simulator", "both")}
 _OPTIONS_BEFORE = {"--space": "--on", "--fabric": "--on", "--bench": "--on", "--pairs": "--trials"}
@@ -109,9 +110,18 @@ def _as_now(before: Sequence[str]) -> list[str]:
             number = (value if equals else "".join(words[i + 1 : i + 2])).isdigit()
             now = {"--networks": "--trials" if number else "--on"} | ({"--seeds": "--trials"} if of_fabric else {})
             words[i] = (_OPTIONS_BEFORE | now).get(option, option) + equals + value
+    words = [_where_it_is(word) for word in words]
     if words != [*before]:
         print(printable(f"lcca: this is now spelt lcca {shlex.join(words)}"), file=sys.stderr)
     return words
+
+
+def _where_it_is(word: str) -> str:
+    """Return a word with the path that a file of a study has now."""
+    if "configs/" not in word:
+        return word
+    before = word.rpartition("=")[2]
+    return word.removesuffix(before) + (moved(before) or before)
 
 
 def _main(given: Sequence[str]) -> int:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lcca.inputs.studies import added, full_name
+
 if TYPE_CHECKING:
     from lcca.evaluation.fabric.scenario import FabricScenario as Scenario
     from lcca.evaluation.scenarios.networks import NetworkSpace as Space
@@ -21,16 +23,14 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.compare import compare
     from lcca.experiments.recipes.evaluate import evaluate
     from lcca.experiments.recipes.evaluate import possible as bound
-    from lcca.experiments.recipes.map import map
     from lcca.experiments.recipes.prepared import Result
     from lcca.experiments.recipes.rank import rank
-    from lcca.experiments.recipes.stress import stress
     from lcca.experiments.recipes.study import study
     from lcca.experiments.recipes.sweep import sweep
     from lcca.experiments.recipes.tune import tune
     from lcca.signal_sets.load import resolve as policy
 
-_RECIPES = ("acc", "agree", "compare", "evaluate", "map", "rank", "stress", "study", "sweep", "tune")
+_RECIPES = ("acc", "agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
 _PLACES = {
     **{name: (f"lcca.experiments.recipes.{name}", name) for name in _RECIPES},
     "bound": ("lcca.experiments.recipes.evaluate", "possible"),
@@ -40,6 +40,7 @@ _PLACES = {
     "Space": ("lcca.evaluation.scenarios.networks", "NetworkSpace"),
     "load_run": ("lcca.experiments.reading.fabric_runs", "load_run"),
     "policy": ("lcca.signal_sets.load", "resolve"),
+    **{name: tuple(full_name(study, at).split(":")) for name, (study, at) in added("functions").items()},
 }
 
 __all__ = [
@@ -53,13 +54,12 @@ __all__ = [
     "compare",
     "evaluate",
     "load_run",
-    "map",
     "policy",
     "rank",
-    "stress",
     "study",
     "sweep",
     "tune",
+    *added("functions"),
 ]
 
 

@@ -18,9 +18,6 @@ IN_BOTH = 96
 SEEDS = 10
 """Trials on each network, networks of a space, or trials on a fabric."""
 
-STRESSED = {"candidates": 400, "seeds": 4, "networks": 8, "fresh": 100}
-"""Candidates of a search for hard networks, trials on each, networks that are confirmed, and fresh trials on each."""
-
 BOUNDED = 200
 """Networks of a bound without policies."""
 

@@ -7,6 +7,7 @@ from importlib import metadata
 
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
+from lcca.inputs.studies import added
 
 EXTRAS: dict[str, tuple[str, ...]] = {
     "runs": ("pyarrow", "matplotlib", "jinja2"),
@@ -14,11 +15,11 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "drl": ("gymnasium", "stable-baselines3", "torch", "tensorboard"),
     "pettingzoo": ("gymnasium", "pettingzoo"),
     "tune": ("optuna",),
-    "ns3gym": ("protobuf", "pyzmq", "gymnasium"),
     "ray": ("ray",),
     "completion": ("shtab",),
     "serve": ("flask",),
     "mlflow": ("mlflow-skinny", "alembic"),
+    **{name: needed for name, (_, needed) in added("extras").items()},
 }
 """Distributions of each extra, as in ``pyproject.toml``."""
 

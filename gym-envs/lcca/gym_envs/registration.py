@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from lcca.inputs.extras import missing
+from lcca.inputs.studies import added, full_name
 
 try:
     from gymnasium.envs.registration import register
@@ -19,7 +20,6 @@ ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/FabricEcn-v0": ("lcca.gym_envs.ecn.fabric_env:FabricEcnEnv", None),
     "lcca/FabricFlow-v0": ("lcca.gym_envs.fabric.env:FabricFlowEnv", "lcca.gym_envs.fabric.env:fabric_flows"),
     "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ecn.env:Ns3EcnEnv", None),
-    "lcca/Ns3Gym-v0": ("lcca.gym_envs.ns3gym.remote:RemoteSimulation", None),
 }
 
 LONGEST = 100_000
@@ -27,5 +27,7 @@ LONGEST = 100_000
 after some 30,000; it bounds what others cost."""
 
 for name, (single, vector) in ENVIRONMENTS.items():
-    longest = None if name == "lcca/Ns3Gym-v0" else LONGEST  # the simulation says there
-    register(name, entry_point=single, vector_entry_point=vector, max_episode_steps=longest)
+    register(name, entry_point=single, vector_entry_point=vector, max_episode_steps=LONGEST)
+
+for name, (study, each) in added("environments").items():
+    register(name, entry_point=full_name(study, each.entry), max_episode_steps=each.longest)

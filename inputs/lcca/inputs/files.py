@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from lcca.inputs.errors import InputError, nearest
+from lcca.inputs.studies import moved
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -221,6 +222,8 @@ def _reason(error: OSError | ValueError) -> str:
 def _other_files(path: str | os.PathLike[str], error: Exception) -> str:
     """Return the hint at a file of a similar name and the same kind, if there is one."""
     asked = Path(path)
+    if isinstance(error, FileNotFoundError) and (now := moved(os.fspath(path))):
+        return f"; it is {now} now"
     if not isinstance(error, FileNotFoundError) or not asked.suffix or not asked.parent.is_dir():
         return ""
     stems = sorted(file.stem for file in asked.parent.iterdir() if file.suffix == asked.suffix)

@@ -13,7 +13,8 @@ from lcca.remy_plus.files.policyfile import PolicyFile, dumps
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.signal_sets.load import resolve
 
-from ...experiments.runs.run_kinds import ACC, FABRIC, KINDS, MODEL_BASED, NETWORKS, POLICY, SPACE
+from ...experiments.runs.run_files import ACC, FABRIC, MODEL_BASED, NETWORKS, POLICY, SPACE
+from ...experiments.runs.run_kinds import KINDS
 
 ROOT = Path(__file__).parents[3]
 Words = tuple[str, ...]

@@ -36,7 +36,7 @@ from lcca.experiments.testing.groups import Group
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.tuners.tuned import named_transport
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 SLOWDOWN = fabric_utility("slowdown")
 assert isinstance(SLOWDOWN, Ratio)

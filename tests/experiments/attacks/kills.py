@@ -28,8 +28,9 @@ import pandas as pd
 
 from ...cli.attacks.children import Ended, ended, imported_by, started
 from ...cli.attacks.valid_files import LAWS, PPO
-from ...conftest import undrawn
-from ..runs.run_kinds import KINDS, SPACE, RunKind
+from ...fixtures import undrawn
+from ..runs.run_files import SPACE, RunKind
+from ..runs.run_kinds import KINDS
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CALM = {-signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM, 128 + signal.SIGINT, 0}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ...cli.attacks import children
-from ...conftest import undrawn
-from ..runs.run_kinds import RunKind
+from ...fixtures import undrawn
+from ..runs.run_files import RunKind
 from . import kills
 from .kills import ALL, Whole, attack, whole
 

@@ -8,7 +8,7 @@ from lcca.experiments.runs.folder import resolved_yaml
 from lcca.inputs.errors import ConfigError
 from lcca.signal_sets.signal_set import signal_set
 
-from ...conftest import TINY, RunCommand
+from ...fixtures import TINY, RunCommand
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 

@@ -11,7 +11,7 @@ from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.grid import read_grid
 from lcca.inputs.errors import ConfigError
 
-from ...conftest import TINY, RunCommand
+from ...fixtures import TINY, RunCommand
 
 
 def file(folder: Path, grid: str) -> Path:

@@ -7,7 +7,7 @@ import pytest
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.starters import STARTERS
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 
 @pytest.mark.parametrize("name", STARTERS)

@@ -18,7 +18,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import FixedWindow
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 LINK = """\
 name: tail

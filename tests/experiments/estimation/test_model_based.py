@@ -11,7 +11,7 @@ from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.estimation.config import EstimationConfig
 
-from ...conftest import Answer, RunCommand
+from ...fixtures import Answer, RunCommand
 
 SMALL = """\
 name: small

@@ -13,8 +13,8 @@ from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs.seeds import derive
 
-from ...conftest import RunCommand
-from ..runs.run_kinds import ESTIMATE, LINKS, STAR
+from ...fixtures import RunCommand
+from ..runs.run_files import ESTIMATE, LINKS, STAR
 
 pytestmark = pytest.mark.slow
 

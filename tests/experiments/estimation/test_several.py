@@ -13,8 +13,8 @@ from lcca.experiments.estimation.config import EstimationConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
-from ...conftest import RunCommand
-from ..runs.run_kinds import METRICS, SMALL
+from ...fixtures import RunCommand
+from ..runs.run_files import METRICS, SMALL
 
 CCEVAL = Path(__file__).parents[3] / "configs" / "cceval"
 SHIPPED = [

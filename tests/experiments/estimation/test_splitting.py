@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 CONFIG = """\
 name: small

@@ -27,7 +27,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_document
 from lcca.remy_plus.engine import build
 
-from ...conftest import RunCommand, results, start
+from ...fixtures import RunCommand, results, start
 from ..runs import test_conformance as conformance
 from ..runs.run_kinds import KINDS
 

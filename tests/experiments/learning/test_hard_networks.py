@@ -18,7 +18,7 @@ from lcca.remy_plus.network import Network
 from lcca.trainers.registry import trainer_class
 
 from ...trainers.test_conformance import LAW, PPO, RPLUS
-from ..runs.run_kinds import FABRIC, FABRIC_SWEEP, SPACE, SWEEP
+from ..runs.run_files import FABRIC, FABRIC_SWEEP, SPACE, SWEEP
 
 RTT = 45
 """Of the hard networks; the space has 20 at most."""

@@ -16,7 +16,7 @@ from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import loads
 from lcca.remy_plus.policies.rules import RuleTable
 
-from ...conftest import RunCommand, results
+from ...fixtures import RunCommand, results
 
 SETS = ("--set", "signal_sets=[loss, loss+rtt, loss+queue]", "--set", "baseline=loss", "--set", "rivals=subsets")
 POLISH = "polish: {population: 4, networks: 4, check_networks: 8}"

@@ -14,7 +14,7 @@ from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
 from lcca.experiments.reading.exporting import export_tables
 from lcca.experiments.reading.latex import Column, table
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 from .pdflatex import problems_of_paper
 
 

@@ -21,7 +21,7 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_with_digest
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 pytest.importorskip("flask")
 

@@ -18,7 +18,7 @@ from lcca.experiments.reading.listing import runs_in
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_with_digest
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 
 def begin(folder: Path, **told: Any) -> Path:

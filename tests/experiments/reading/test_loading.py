@@ -16,7 +16,7 @@ from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 
-from ...conftest import TINY
+from ...fixtures import TINY
 from ..runs.test_runfolder import KINDS
 
 MORE = """\

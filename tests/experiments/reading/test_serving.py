@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import psutil
 import pytest
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 pytest.importorskip("flask")
 

@@ -6,7 +6,7 @@ import pytest
 
 from lcca.api import load_run
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 pytest.importorskip("mlflow")
 pytest.importorskip("alembic")

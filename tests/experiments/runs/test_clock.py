@@ -9,7 +9,7 @@ import pytest
 from lcca.experiments.reading.listing import runs_in
 from lcca.experiments.reading.watching import glance
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 SPACE = Path(__file__).parents[3] / "configs" / "networks" / "default.yaml"
 RANK = ("rank", "aimd", "fixed-window:12", "--on", SPACE, "--trials", 96, "--set", "duration=100", "--jobs", 1)

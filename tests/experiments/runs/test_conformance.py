@@ -33,10 +33,11 @@ from lcca.experiments.recipes import kept, sweep
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
-from ...conftest import Answer, RunCommand
 from ...evaluation.report.test_report import read
+from ...fixtures import Answer, RunCommand
 from ..reading.pdflatex import problems_of_paper
-from .run_kinds import KINDS, RunKind
+from .run_files import RunKind
+from .run_kinds import KINDS
 
 LEARNING = ("learning.parquet", "learning.parquet.sha256")
 UNLIKE = {".lock", "log.txt", "costs.json", *LEARNING, "study.sqlite3", "claims", "training", "report.html"}

@@ -15,7 +15,7 @@ from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import digest_file
 
-from ...conftest import RunCommand, results
+from ...fixtures import RunCommand, results
 
 pytestmark = pytest.mark.slow
 

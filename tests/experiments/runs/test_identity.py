@@ -3,13 +3,10 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,15 +17,11 @@ from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.ecn.config import FabricAcc
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.maps.config import MapConfig
 from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.agree import agreeing
 from lcca.experiments.recipes.compare import comparing
 from lcca.experiments.recipes.evaluate import evaluating
-from lcca.experiments.recipes.kept import config_of
 from lcca.experiments.recipes.rank import ranking
-from lcca.experiments.recipes.stress import stressing
-from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import opened
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.tuning.config import TuningConfig
@@ -36,49 +29,15 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 from lcca.signal_sets.headers.header import header
 
-from ...conftest import RunCommand
-from . import run_kinds as kinds
+from ...fixtures import RunCommand
+from ...studies import of_studies
+from . import run_files as kinds
 from .run_kinds import KINDS
 from .test_conformance import EngineForNs3, quick
+from .verbs import CONTROL, FABRIC, MIX, NETWORKS, POLICIES, Verb, met, read
 
 __all__ = ["quick"]
 
-CONTROL = {
-    "mine.py": "import lcca_t_gain\nclass Mine:\n    files = ('table.txt',)\n"
-    "    def start(self): return lcca_t_gain.GAIN, 0\n    def on_ack(self, ack): return 4, 0\n",
-    "lcca_t_gain.py": "GAIN = 9\n",
-    "table.txt": "1\n",
-}
-UTILITY = {
-    "utility.py": "import numpy as np\nimport lcca_t_weight\nfiles = ('weight.txt',)\n"
-    "def f(throughput, delay): return np.log2(throughput) - lcca_t_weight.W * np.log2(delay)\n",
-    "lcca_t_weight.py": "W = 1\n",
-    "weight.txt": "1\n",
-}
-POLICIES = {"policy.json": kinds.POLICY, "other.json": kinds.POLICY}
-STAR = """\
-extends: rest.yaml
-name: star
-topology: {kind: file, links: links.csv}
-workload:
-  kind: mix
-  parts:
-    - {kind: poisson, sizes: sizes.yaml, load: 0.5, load_of: host-links}
-    - {kind: trace, flows: flows.csv}
-"""
-FABRIC = {
-    "star.yaml": STAR,
-    "rest.yaml": "duration_us: 40\n",
-    "links.csv": kinds.LINKS,
-    "sizes.yaml": "extends: base.yaml\nname: two\n",
-    "base.yaml": "source: here\npoints: [[100, 0], [20000, 100]]\n",
-    "flows.csv": "id,src,dst,size_bytes,start_ns\n0,0,1,20000,0\n1,2,1,20000,100\n",
-}
-NETWORKS = {
-    "space.yaml": "extends: levels.yaml\nlink_rate: 2\n",
-    "levels.yaml": kinds.SPACE,
-    **UTILITY,
-}
 SWEEP = {
     **NETWORKS,
     "set.yaml": "name: own\ntitle: own\nsignals: [send_ewma, receive_ewma, rtt_ratio, slow_receive_ewma, queue]\n",
@@ -125,29 +84,6 @@ CHANGES = [
 """How files change by the end of their names: a text, and another one in its place; the first that fits."""
 
 
-@dataclass(frozen=True)
-class Verb:
-    """What makes runs: the configuration of one by its files, all of which count, and what it needs installed."""
-
-    files: Mapping[str, str]
-    config: Callable[[], RunConfig]
-    library: str = ""
-
-
-MIX = "mix:0.5(policy.json|other.json)"
-
-
-def met(verb: Callable[..., Any], *names: Any, library: str = "", **options: Any) -> Verb:
-    """Return a verb on networks that an own function scores."""
-    prepared = partial(verb, *names, on="space.yaml", utility="utility.py:f", **options)
-    return Verb(NETWORKS | CONTROL | POLICIES, lambda: prepared().config, library)
-
-
-def read(model: type[RunConfig], text: str, files: Mapping[str, str], library: str = "") -> Verb:
-    """Return a verb that a file describes."""
-    return Verb(files | {"small.yaml": text}, lambda: config_of("small.yaml", model), library)
-
-
 FIRST = {"policy.json": kinds.POLICY}
 STUDY = kinds.STUDY.replace("window:bdps=1\n", "policy.json\n", 1).replace("name: windows", "name: windows\nseed: 4")
 ACC = kinds.ACC.replace("{pairs", "{against: [policy.json], pairs").replace("name: acc", "name: acc\nseed: 4")
@@ -156,7 +92,6 @@ VERBS = {
     "compare": met(comparing, "mine.py:Mine", MIX),
     "adopt": met(adopting, "mine.py:Mine", "{policy,other}.json", shares=[0.5]),
     "rank": met(ranking, ["aimd", "mine.py:Mine", MIX]),
-    "stress": met(stressing, "mine.py:Mine", ["policy.json", "other.json"], library="optuna"),
     "agree": met(agreeing, ["mine.py:Mine", "policy.json", "other.json"]),
     "evaluate-fabric": Verb(FABRIC | POLICIES, lambda: evaluating(["dctcp", MIX], "star.yaml").config),
     "estimate": read(EstimationConfig, ESTIMATE, NETWORKS | CONTROL),
@@ -166,7 +101,7 @@ VERBS = {
     "acc": read(FabricAcc, ACC, FABRIC | FIRST, "torch"),
     "sweep": Verb(SWEEP, lambda: read_campaign("small.yaml")),
     "sweep-ppo": Verb(PPO, lambda: read_campaign("small.yaml"), "torch"),
-    "map": read(MapConfig, kinds.MAP + "seed: 4\n", KINDS["map"].files),
+    **of_studies("VERBS"),
 }
 NOT_ALONE = re.compile(r"policies/(?!loss\+rtt.default.s2)")
 """Files of which another one stands for all."""

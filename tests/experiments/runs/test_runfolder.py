@@ -22,7 +22,7 @@ from lcca.inputs import dependencies
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
-from ...conftest import TINY, RunCommand, results
+from ...fixtures import TINY, RunCommand, results
 
 Usage = namedtuple("Usage", "total used free")
 

@@ -13,7 +13,7 @@ from lcca.experiments.recipes import sweep
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import FabricEngine
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 from .run_kinds import KINDS
 from .test_conformance import EngineForNs3
 

@@ -12,7 +12,7 @@ from lcca.experiments.schemas.schema import schema
 from lcca.experiments.starters import STARTERS, starter
 from lcca.inputs.yaml_text import parse
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"

@@ -26,8 +26,8 @@ from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
 
-from ...conftest import RunCommand
-from ..runs.run_kinds import STUDY
+from ...fixtures import RunCommand
+from ..runs.run_files import STUDY
 
 CONFIG = STUDY.replace("pairs: 24\n", "pairs: 64\n")
 STAR = """\

@@ -10,7 +10,7 @@ import pytest
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.agents import MlpPolicy
 
-from ...conftest import TINY, RunCommand
+from ...fixtures import TINY, RunCommand
 
 pytest.importorskip("stable_baselines3")
 

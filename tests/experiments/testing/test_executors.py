@@ -16,7 +16,7 @@ from lcca.gym_envs.processes.cluster import RayCluster
 from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.gym_envs.processes.workers import Processes
 
-from ...conftest import RunCommand, all_ended, results, start
+from ...fixtures import RunCommand, all_ended, results, start
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(not HAS_RAY, reason="ray is not installed (pip install 'lcca[ray]')")

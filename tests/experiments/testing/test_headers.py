@@ -26,7 +26,7 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.headers.header import header, header_of
 from lcca.signal_sets.load import resolve
 
-from ...conftest import BRIEF, TINY, RunCommand, undrawn
+from ...fixtures import BRIEF, TINY, RunCommand, undrawn
 
 pytestmark = pytest.mark.slow
 

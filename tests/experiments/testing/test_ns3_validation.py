@@ -10,7 +10,7 @@ from lcca.cli.main import main
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
-from ...conftest import undrawn
+from ...fixtures import undrawn
 
 CAMPAIGN = """
 name: ns3-validation

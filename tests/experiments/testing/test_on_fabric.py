@@ -26,7 +26,7 @@ from lcca.remy_plus.files.policyfile import read
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.load import resolve
 
-from ...conftest import RunCommand, undrawn
+from ...fixtures import RunCommand, undrawn
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from lcca.experiments.testing.forecast import forecast
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.summary import over_seeds
 
-from ...conftest import TINY
+from ...fixtures import TINY
 
 SEEDS = (1, 2, 3, 4, 5)
 CAMPAIGN = (

@@ -14,7 +14,7 @@ from lcca.trainers.base import Budget, Task
 from lcca.trainers.rplus.actions import action_of
 from lcca.trainers.rplus.trials import training_trials
 
-from ...conftest import TINY
+from ...fixtures import TINY
 
 
 @pytest.mark.parametrize("rules", [1, 5, 12])

@@ -10,7 +10,7 @@ from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.runs.seeds import derive
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 WHERE = ("--set", "per_network={networks: 5, seeds: 3}", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
 PART = part_name("per-network", "default")

@@ -17,7 +17,7 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import DIGEST
 
-from ...conftest import BRIEF, Answer, RunCommand, results, start, undrawn
+from ...fixtures import BRIEF, Answer, RunCommand, results, start, undrawn
 
 Moment = Callable[[Path], int]
 

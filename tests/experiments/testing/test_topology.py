@@ -9,7 +9,7 @@ import pytest
 from lcca.evaluation.trials.store import TrialStore
 from lcca.remy_plus.topology import KINDS
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 ROOT = Path(__file__).parents[3]
 SPACE = ROOT / "configs" / "networks" / "default.yaml"

@@ -30,7 +30,7 @@ from lcca.experiments.testing.summary import trainers_content
 from lcca.inputs.errors import ConfigError
 from lcca.trainers.base import Budget
 
-from ...conftest import BRIEF, RunCommand, results, start, undrawn
+from ...fixtures import BRIEF, RunCommand, results, start, undrawn
 
 LONG = "{kind: rplus, rounds: 2, passes: 1, networks: 6, check_networks: 40, optimise: [increment, pacing]}"
 SHORT = "{kind: rplus, rounds: 1, passes: 1, networks: 4, check_networks: 8, optimise: [increment]}"

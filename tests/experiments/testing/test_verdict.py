@@ -8,7 +8,7 @@ import pytest
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 
-from ...conftest import RunCommand
+from ...fixtures import RunCommand
 
 PART = part_name("test", "default", 0)
 

@@ -28,8 +28,8 @@ from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.trainers.tune.config import TransportTuneConfig
 from lcca.trainers.tune.space import Range
 
-from ...conftest import RunCommand
-from ..runs.run_kinds import TUNE
+from ...fixtures import RunCommand
+from ..runs.run_files import TUNE
 
 pytest.importorskip("optuna")
 

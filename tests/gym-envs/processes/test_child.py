@@ -12,7 +12,7 @@ import pytest
 from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
 
-from ...conftest import all_ended
+from ...fixtures import all_ended
 
 PARENTS = {
     "a worker at work": """

@@ -19,7 +19,7 @@ from lcca.inputs.errors import InputError
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.drl.config import PpoConfig
 
-from ...conftest import TINY, RunCommand
+from ...fixtures import TINY, RunCommand
 from ..conformance import TrainerConformance
 from .drl_support import TINY as TINY_TRAINING
 from .drl_support import trainer_of

@@ -11,14 +11,14 @@ import keyword
 from importlib import import_module
 from types import ModuleType
 
+from lcca.inputs.studies import added, full_name
+
 GROUPS = {
     "answer": {
         "evaluate": "Run policies in one simulator or in both, or say what is possible whatever the policy.",
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
-        "stress": "Search a network space for networks where a policy loses most, and confirm them.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
-        "map": "Map where in a space or on a fabric a signal set or a header is worth something, over training seeds.",
         "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {
@@ -47,6 +47,12 @@ GROUPS = {
 }
 """What each command does, by theme, in the order in which help lists them."""
 
+STUDIES = added("commands")
+"""Commands that studies add, by name."""
+
+for _name, (_, _command) in STUDIES.items():
+    GROUPS[_command.group][_name] = _command.summary
+
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 WITHOUT_JSON = ("serve", "schema", "complete")
@@ -64,5 +70,8 @@ ROOMS = {
 
 def load(name: str) -> ModuleType:
     """Import a command. In a broken installation this may fail in any way for all but `check`."""
+    if name in STUDIES:
+        study, command = STUDIES[name]
+        return import_module(full_name(study, command.module))
     room = next((f".{room}" for room, names in ROOMS.items() if name in names), "")
     return import_module(f"{__name__}{room}.{name}{'_' if keyword.iskeyword(name) else ''}")

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import Page, drawn_for
-from lcca.evaluation.report.sections.contents import SECTIONS
+from lcca.evaluation.report.sections.contents import sections
 from lcca.evaluation.report.sections.section import Maker
 from lcca.evaluation.report.sections.which_header import PARETO_TITLE, pareto
 from lcca.evaluation.trials.tables import RunTables
@@ -18,7 +18,7 @@ from lcca.inputs.errors import InputError, did_you_mean
 
 FIGURES: dict[str, tuple[str, Maker]] = {
     "pareto": (PARETO_TITLE, pareto),
-    **{name: (title, make) for name, title, make in SECTIONS},
+    **{name: (title, make) for name, title, make in sections()},
 }
 """Title of every section, and what makes it, by the name of its figure."""
 

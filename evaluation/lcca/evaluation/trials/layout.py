@@ -24,7 +24,6 @@ CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
 MODEL = "model.json"
 ANSWERS = "answers.md"
-HARD_NETWORKS = "hard-networks.yaml"
 OPTUNA = "study.sqlite3"
 CLAIMS = "claims"
 CHECKPOINT = "checkpoint.pt"
@@ -52,8 +51,8 @@ def of_trainings(phase: str) -> str:
     return f"{phase}-trainings"
 
 
-MAP, RANK = "map", "rank"
-"""Kinds of run, and their phases."""
+RANK = "rank"
+"""A kind of run, and its phase."""
 
 STUDY, SCENARIO = "study", "scenario"
 """A kind of run, and its phase; parts are named by scenario."""

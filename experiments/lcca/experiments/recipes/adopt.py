@@ -31,6 +31,7 @@ from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials
 from lcca.experiments.places import On, Options, meet, require_options, short_names
 from lcca.experiments.recipes.prepared import Prepared, asked
 from lcca.experiments.recipes.rules import Settling, stop_of
+from lcca.experiments.runs.kinds import ADOPT
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
@@ -117,7 +118,7 @@ def adopting(
     experiment = Experiment(meeting.place, meeting.contenders, [question], stop, title, run_trials, each=each)
     options = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
     options["adopted"] = len(sides[0])  # of the policies, the first ones
-    config = asked("adopt", [each for side in sides for each in side], on, meeting, wanted.get("seed", 1), options)
+    config = asked(ADOPT, [each for side in sides for each in side], on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, looks=count == 1)
 
 

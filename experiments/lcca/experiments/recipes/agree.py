@@ -16,6 +16,7 @@ from lcca.experiments.defaults import IN_BOTH
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import On, Options, meet
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.runs.kinds import AGREE
 from lcca.inputs.errors import require
 from lcca.remy_plus.engine import Engine
 
@@ -94,7 +95,7 @@ def agreeing(
     stop = Stop(most, when="never", step=STEP)
     experiment = Experiment(place, meeting.contenders, (), stop, "running both simulators", run_trials)
     options = {"trials": most, "margin_bits": margin_bits}
-    config = asked("agree", list(policies), on, meeting, wanted.get("seed", 1), options)
+    config = asked(AGREE, list(policies), on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, looks=False)
 
 

@@ -20,6 +20,7 @@ from lcca.experiments.places import On, Options, meet, require_options
 from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.experiments.runs.kinds import COMPARE
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 from lcca.signal_sets.load import each_of
@@ -97,5 +98,5 @@ def comparing(
     question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
     options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
-    config = asked("compare", names, on, meeting, wanted.get("seed", 1), options)
+    config = asked(COMPARE, names, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content)

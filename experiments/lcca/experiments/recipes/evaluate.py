@@ -27,6 +27,7 @@ from lcca.experiments.defaults import BOUNDED, SEEDS
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import Meeting, On, Options, meet, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.runs.kinds import EVALUATE
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
@@ -79,7 +80,7 @@ def evaluating(
         prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)
     else:
         prepared = _on_networks(meeting, title, trials, bound)
-    config = asked("evaluate", policies, on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
+    config = asked(EVALUATE, policies, on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
     return Prepared(prepared[0], meeting, config, prepared[1], looks=False)
 
 

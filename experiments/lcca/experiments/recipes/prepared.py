@@ -16,9 +16,10 @@ from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials import layout
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found
 from lcca.experiments.places import Meeting, On
-from lcca.experiments.runs.asked import ASKED, Asked, Named
+from lcca.experiments.runs.asked import Asked, Named, asked_of
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.summaries import compared, head
@@ -134,12 +135,12 @@ class Prepared:
         return Result({**content, **self.content(found, folder)}, found.rows, found.answers, folder)
 
 
-def asked(command: str, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:
+def asked(kind: Kind, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:
     """Return the configuration of what was asked for: the resolved place, contenders and options."""
     where = Path(on).stem if isinstance(on, str | os.PathLike) else getattr(on, "name", "place")
     own = {"utility": Named(name=meeting.utility)} if meeting.utility else {}
-    return ASKED[command](
-        name=f"{command}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
+    return asked_of(kind)(
+        name=f"{kind.name}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
         seed=seed,
         policies=tuple(Named(name=name) for name in names),
         place=meeting.space,

@@ -19,6 +19,7 @@ from lcca.experiments.experiment import Answer, Experiment, Found, Trials
 from lcca.experiments.places import On, Options, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.experiments.runs.kinds import RANK
 from lcca.inputs.errors import require
 from lcca.signal_sets.load import each_of
 
@@ -109,5 +110,5 @@ def ranking(
     title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
     options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = asked("rank", policies, on, meeting, wanted.get("seed", 1), options)
+    config = asked(RANK, policies, on, meeting, wanted.get("seed", 1), options)
     return Prepared(experiment, meeting, config, content, always_kept=isinstance(space, Benchmark))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 from lcca.evaluation.bench.benchmark import Benchmark
@@ -10,7 +11,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks
 from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import ADOPT, AGREE, COMPARE, EVALUATE, RANK, STRESS, Kind
+from lcca.experiments.runs.kinds import Kind
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 
@@ -68,15 +69,9 @@ class Growing(Asked):
         return bool(self.options["rule"]["kind"] == FIXED_BEFOREHAND)
 
 
-def _asked(kind: Kind, base: type[Asked]) -> type[Asked]:
+@cache
+def asked_of(kind: Kind) -> type[Asked]:
+    """Return the class of what runs of a kind are asked for."""
     words = f"What runs of the kind {kind.name} were asked for."
-    return type(f"{kind.name.title()}Asked", (base,), {"__module__": __name__, "__doc__": words, "run_kind": kind})
-
-
-ASKED = {
-    kind.name: _asked(kind, base)
-    for base, kinds in ((Growing, (RANK, COMPARE)), (Asked, (EVALUATE, AGREE, STRESS, ADOPT)))
-    for kind in kinds
-}
-"""By command."""
-ASKED["stress"].libraries = {"optuna": "optuna"}
+    own = {"__module__": __name__, "__doc__": words, "run_kind": kind, "libraries": kind.libraries}
+    return type(f"{kind.name.title()}Asked", (Growing if kind.grows else Asked,), own)

@@ -8,8 +8,13 @@ from dataclasses import replace
 from functools import cache
 
 from lcca.inputs.dependencies import NAMESPACE, ImportReader, top_of
+from lcca.inputs.studies import folders, full_name
 
-SHOWING = (f"{NAMESPACE}.evaluation.report", f"{NAMESPACE}.experiments.runs.progress")
+SHOWING = (
+    f"{NAMESPACE}.evaluation.report",
+    f"{NAMESPACE}.experiments.runs.progress",
+    *(full_name(name, "report") for name in folders()),
+)
 """What shows results and decides none."""
 
 

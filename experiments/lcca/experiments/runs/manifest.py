@@ -133,7 +133,7 @@ def _short(value: Any) -> str:
 
 def code_of(config: RunConfig) -> str:
     """Return a hash of the code that decides the results of a run."""
-    return code_version((f"lcca.experiments.{config.run_kind.recipe}",), SHOWING)
+    return code_version((config.run_kind.recipe,), SHOWING)
 
 
 def _check_code(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from lcca.inputs.errors import ConfigError, Problem
+from lcca.inputs.studies import added
 
 if TYPE_CHECKING:
     from lcca.inputs.documents import Document
@@ -58,7 +59,6 @@ KINDS: Mapping[str, FileKind] = {
     "study": FileKind("a study", "lcca study FILE", "experiments.studies.config:StudyConfig"),
     "estimate": FileKind("an estimation", "lcca estimate FILE", "experiments.estimation.config:EstimationConfig"),
     "tune": FileKind("a tuning", "lcca tune FILE", "experiments.tuning.config:TuningConfig"),
-    "map": FileKind("a map", "lcca map FILE", "experiments.maps.config:MapConfig"),
     "acc-fabric": FileKind("a training of ACC on a fabric", "lcca acc FILE", "experiments.ecn.config:FabricAcc"),
     "networks": FileKind(
         "a network space",
@@ -86,6 +86,10 @@ KINDS: Mapping[str, FileKind] = {
         "a signal set", "`signal_sets: [e2e, FILE]` in a campaign", "signal_sets.signal_set:SignalSet"
     ),
     "header": FileKind("a header", "`headers: [FILE]` in a campaign", "signal_sets.headers.header:Header"),
+    **{
+        name: FileKind(each.what, each.use, f"studies.{study}.{each.model}")
+        for name, (study, each) in added("files").items()
+    },
 }
 """Every kind, by the name that `lcca schema` takes."""
 

@@ -10,19 +10,18 @@ from lcca.evaluation.report.sections.differences import capacity, designed, fore
 from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
-from lcca.evaluation.report.sections.hard import hard
-from lcca.evaluation.report.sections.maps import effects, regions
 from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, merit, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
 from lcca.evaluation.report.sections.section import Maker, Section
 from lcca.evaluation.report.sections.trainings import ideal, learning, slowdowns, tradeoff, worth
 from lcca.evaluation.trials.tables import RunTables
+from lcca.inputs.studies import attribute, studies
 
 
 def make_sections(tables: RunTables, folder: Path) -> list[Section]:
     """Draw every figure that the run has data for, and save it as SVG and PNG into a folder."""
-    found = [_section(tables, folder, *each) for each in SECTIONS]
+    found = [_section(tables, folder, *each) for each in sections()]
     return [section for section in found if section]
 
 
@@ -37,11 +36,8 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
     return Section(name, title, content, svg)
 
 
-SECTIONS: tuple[tuple[str, str, Maker], ...] = (
+CORE: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
-    ("map", "Where the signal helps", regions),
-    ("effects", "Effect by parameter", effects),
-    ("hard", "Hard networks", hard),
     ("adoption", "Adoption", adoption),
     ("questions", "Questions", questions),
     ("convergence", "Estimates", estimates),
@@ -68,3 +64,14 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("tried", "Candidates", tried),
     ("curve", "Learning curve", curve),
 )
+"""In the order of the page; those of studies stand before one of them."""
+
+
+def sections() -> list[tuple[str, str, Maker]]:
+    """Return all sections: name, title, and what makes them."""
+    found = list(CORE)
+    for study, what in studies().items():
+        for each in what.sections:
+            place = [name for name, *_ in found].index(each.before)
+            found.insert(place, (each.name, each.title, attribute(study, each.maker)))
+    return found

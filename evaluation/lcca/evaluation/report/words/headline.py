@@ -8,8 +8,6 @@ from typing import Any
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
 from lcca.evaluation.comparison.sets import DEPENDS, FIRST_SEEDS, LEARNT_BY, TRAINED_TOO_LITTLE
-from lcca.evaluation.report.words.hard import hard_words
-from lcca.evaluation.report.words.maps import worth_in_words
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
     NOT_SETTLED,
@@ -27,6 +25,7 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.studies import added, attribute
 
 Json = dict[str, Any]
 
@@ -84,8 +83,9 @@ def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = 
 def headline(result: Json) -> str:
     """Return what a run of any kind has found, in one line; empty where that is nothing yet."""
     comparisons, policies = result.get("comparisons", []), result.get("policies", [])
-    if maps := result.get("maps"):
-        return "; ".join(worth_in_words(each) for each in maps)
+    for key, (study, headline_of) in added("headlines").items():
+        if result.get(key) is not None:
+            return str(attribute(study, headline_of)(result))
     if choices := result.get("net_benefit", {}).get("choices"):
         notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
         said = {each["utility"]: notes[each["utility"]] or f"take {each['take']}" for each in choices}
@@ -98,8 +98,6 @@ def headline(result: Json) -> str:
         return best_of(ranked)
     if estimates := result.get("estimates"):
         return "; ".join(map(estimate_words, estimates))
-    if "hard_networks" in result:
-        return hard_words(result)
     if "agreement" in result:
         scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
         return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"

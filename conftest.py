@@ -1,0 +1,3 @@
+"""Fixtures of `tests/` for the tests of studies too."""
+
+pytest_plugins = ["tests.fixtures"]

@@ -1,1 +1,0 @@
-"""Maps of what signal sets are worth, from a campaign's trained policies."""

@@ -1,0 +1,146 @@
+"""Studies: subjects with a folder of their own in `studies/`, which the rest of lcca finds there and never imports.
+
+The folder is the package `lcca.studies.<name>`. Its `study.py` has a `STUDY` that says what it adds; functions and
+classes are named there, as `module:attribute` below the package, and are imported when they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+PACKAGE = "lcca.studies"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `lcca`.
+
+    Attributes:
+        group: in which help lists it, as in `lcca.cli.commands.GROUPS`.
+        summary: what it does, in a sentence.
+        module: that adds its options and runs it.
+    """
+
+    group: str
+    summary: str
+    module: str
+
+
+@dataclass(frozen=True)
+class FileOfUsers:
+    """A kind of YAML file.
+
+    Attributes:
+        what: it is, with an article.
+        use: what takes it.
+        model: that checks it.
+    """
+
+    what: str
+    use: str
+    model: str
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """A section of the report.
+
+    Attributes:
+        name: of its figure's file.
+        title: its heading.
+        maker: returns its content, or None where a run has none.
+        before: the section that it stands before.
+    """
+
+    name: str
+    title: str
+    maker: str
+    before: str
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment of Gymnasium.
+
+    Attributes:
+        entry: its class.
+        longest: decisions of an episode at most; None where the environment ends it.
+    """
+
+    entry: str
+    longest: int | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study adds.
+
+    Attributes:
+        commands: by name.
+        functions: of `lcca.api`, by name.
+        files: kinds of YAML file, by the name that `lcca schema` takes.
+        sections: of the report.
+        headlines: functions that say a run's answer in one line, by the key in its summary that they read.
+        environments: by id.
+        extras: distributions by the extra of `pyproject.toml` that the study needs.
+        moved: folders of the study by where they were before.
+    """
+
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    functions: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, FileOfUsers] = field(default_factory=dict)
+    sections: Sequence[ReportSection] = ()
+    headlines: Mapping[str, str] = field(default_factory=dict)
+    environments: Mapping[str, Environment] = field(default_factory=dict)
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def folders() -> dict[str, Path]:
+    """Return the folders of the studies that are there, by name."""
+    try:
+        rooms = [Path(each) for each in import_module(PACKAGE).__path__]
+    except ModuleNotFoundError:  # there is none
+        return {}
+    return {file.parent.name: file.parent for room in rooms for file in sorted(room.glob("*/study.py"))}
+
+
+@cache
+def studies() -> dict[str, Study]:
+    """Return what each study adds, by name."""
+    return {name: import_module(f"{PACKAGE}.{name}.study").STUDY for name in folders()}
+
+
+def added(what: str) -> dict[str, tuple[str, Any]]:
+    """Return what studies add under an attribute of `Study`, with the name of the study."""
+    return {key: (name, value) for name, study in studies().items() for key, value in getattr(study, what).items()}
+
+
+def moved(path: str) -> str:
+    """Return where a file is that was elsewhere before it became part of a study; empty if it is none."""
+    if Path(path).exists():
+        return ""
+    for name, study in studies().items():
+        for before, now in study.moved.items():
+            top, found, rest = path.partition(f"{before}/")
+            own = Path(top) / "studies" / name / now / rest
+            if found and own.is_file():
+                return str(own)
+    return ""
+
+
+def full_name(study: str, name: str) -> str:
+    """Return a name as Python imports it."""
+    return f"{PACKAGE}.{study}.{name}"
+
+
+def attribute(study: str, name: str) -> Any:
+    """Import what a study names."""
+    return resolve_name(full_name(study, name))

@@ -1,0 +1,1 @@
+"""Studies: subjects that each have a folder of their own, and can be taken out; `lcca.inputs.studies` finds them."""

@@ -1,0 +1,38 @@
+"""The sections on a map: where a set is worth something, and its effect by each parameter."""
+
+from __future__ import annotations
+
+from lcca.evaluation.report.sections.section import Content, data_table
+from lcca.evaluation.trials.tables import RunTables
+from lcca.studies.maps.report.figures import draw_effects, draw_heat_maps
+from lcca.studies.maps.report.words import notes, region_table, worth_in_words
+
+
+def regions(tables: RunTables) -> Content | None:
+    """Return the regions of a run's maps, with heat maps over two parameters; None for other runs."""
+    maps, summary = tables.summary.get("maps"), tables.summary
+    if not maps:
+        return None
+    two = len(summary["over"]) == 2
+    caption = "Difference in per cent; a dot: not settled there. " if two else ""
+    caption += ". ".join(dict.fromkeys(note for each in maps for note in notes(each, summary))).capitalize() + "."
+    return Content(
+        caption,
+        draw_heat_maps(maps, summary["over"]) if two else None,
+        "; ".join(map(worth_in_words, maps)).capitalize() + ".",
+        tuple(region_table(each, summary) for each in maps),
+        data=data_table({"A": m["A"], "B": m["B"], "metric": m["metric"], **row} for m in maps for row in m["points"]),
+        unfolded=True,
+    )
+
+
+def effects(tables: RunTables) -> Content | None:
+    """Return the effect of each parameter, the others of the map averaged over the space; None for other runs."""
+    maps = tables.summary.get("maps")
+    if not maps:
+        return None
+    caption = (
+        "Mean difference over the space by the value of one parameter, in per cent, with the band of the whole map."
+    )
+    rows = ({"A": m["A"], "B": m["B"], "metric": m["metric"], **row} for m in maps for row in m["curves"])
+    return Content(caption, draw_effects(maps, tables.summary["over"]), data=data_table(rows))

@@ -1,0 +1,8 @@
+"""ns3-gym: simulations that speak its protocol, as environments."""
+
+from lcca.inputs.studies import Environment, Study
+
+STUDY = Study(
+    environments={"lcca/Ns3Gym-v0": Environment("remote:RemoteSimulation")},  # the simulation says when episodes end
+    extras={"ns3gym": ("protobuf", "pyzmq", "gymnasium")},
+)
