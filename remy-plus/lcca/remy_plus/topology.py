@@ -11,13 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, Protocol, get_args
 
 from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, shown
-
-if TYPE_CHECKING:
-    from lcca.remy_plus.network import Network
 
 TopologyKind = Literal["dumbbell", "line", "multi-bottleneck", "reverse-path"]
 KINDS: tuple[TopologyKind, ...] = get_args(TopologyKind)
@@ -183,7 +180,27 @@ class Layout:
         return sum(route.measured for route in self.routes)
 
 
-def layout(network: Network, topology: Topology) -> Layout:
+class Ends(Protocol):
+    """What a topology is laid out around: senders, and how fast, far and deep their bottleneck is (see `Network`)."""
+
+    @property
+    def senders(self) -> int:
+        """Number of them."""
+
+    @property
+    def link_rate(self) -> float:
+        """In packets/µs."""
+
+    @property
+    def rtt(self) -> float:
+        """In µs."""
+
+    @property
+    def buffer(self) -> float:
+        """In packets."""
+
+
+def layout(network: Ends, topology: Topology) -> Layout:
     """Return the links and routes of a topology around a network."""
     match topology.kind:
         case "dumbbell":
@@ -199,7 +216,7 @@ def layout(network: Network, topology: Topology) -> Layout:
             return _row(network, routers, _along(network, topology) + crossing)
 
 
-def _along(network: Network, topology: Topology) -> list[Route]:
+def _along(network: Ends, topology: Topology) -> list[Route]:
     """Routes of a line: every sender has as many hops to its receiver, and all meet on the middle link."""
     half = routers_of_half(network.senders, topology)
     return [
@@ -216,7 +233,7 @@ def _across(first: int, last: int, measured: bool = True) -> Route:
     return Route(forward, tuple(link ^ 1 for link in reversed(forward)), measured)
 
 
-def _row(network: Network, routers: int, routes: list[Route]) -> Layout:
+def _row(network: Ends, routers: int, routes: list[Route]) -> Layout:
     """Lay routers out in a row, such that the longest routes have the network's RTT."""
     hops = max(len(route.forward) for route in routes)
     delay = network.rtt / 2 / hops

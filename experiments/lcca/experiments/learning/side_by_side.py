@@ -33,7 +33,7 @@ from lcca.trainers.base import LearningRow
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.experiments.learning.training import CampaignRun
+    from lcca.experiments.campaign.running import CampaignRun
 
 STRETCH_S = 60.0
 """How long a stretch lasts at least, in seconds; it ends with a step."""

@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from lcca.evaluation.trials import layout
 from lcca.experiments.learning.cache import Finished, TrainingCache
 from lcca.experiments.learning.plan import Learner, Rounds
-from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
@@ -33,9 +32,7 @@ from lcca.trainers.registry import trainer_class
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
-
-CampaignRun: TypeAlias = "Run[CampaignConfig, Engine]"
-"""A run of a campaign."""
+    from lcca.experiments.campaign.running import CampaignRun
 
 Write = Callable[[Sequence[LearningRow]], None]
 """Takes the rows of a learning curve that are new."""

@@ -18,10 +18,11 @@ from lcca.evaluation.trials.records import renamed
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.grid import Grid, read_grid
+from lcca.experiments.campaign.running import CampaignRun
 from lcca.experiments.defaults import TRAINING_CACHE
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import learners
-from lcca.experiments.learning.training import CampaignRun, engine_of, look_at_curves
+from lcca.experiments.learning.training import engine_of, look_at_curves
 from lcca.experiments.recipes.kept import render
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import opened

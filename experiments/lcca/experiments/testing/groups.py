@@ -30,7 +30,7 @@ from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.experiments.testing.selection import Chosen
+    from lcca.experiments.testing.chosen import Chosen
 
 
 @dataclass(frozen=True, eq=False)

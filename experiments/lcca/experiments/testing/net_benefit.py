@@ -26,7 +26,7 @@ from lcca.signal_sets.headers.costs import switch_cost
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.experiments.testing.selection import Chosen
+    from lcca.experiments.testing.chosen import Chosen
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import DrawnNetworks
+    from lcca.experiments.campaign.running import CampaignRun
     from lcca.experiments.campaign.trials import Ns3Config
-    from lcca.experiments.learning.training import CampaignRun
 
 STEP = 10
 """Networks between two reports of progress, which is also what a killed run can lose."""

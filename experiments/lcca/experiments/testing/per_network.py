@@ -22,8 +22,8 @@ from lcca.experiments.testing.places import OwnNetworks
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.source import NetworkTrials
-    from lcca.experiments.learning.training import CampaignRun
-    from lcca.experiments.testing.selection import Chosen
+    from lcca.experiments.campaign.running import CampaignRun
+    from lcca.experiments.testing.chosen import Chosen
 
 
 def run_per_network(run: CampaignRun, group: Group) -> list[dict[str, Any]]:

@@ -22,8 +22,8 @@ from lcca.experiments.runs.blocks import Phase
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.utility import Utility
+    from lcca.experiments.campaign.running import CampaignRun
     from lcca.experiments.campaign.trials import Networks
-    from lcca.experiments.learning.training import CampaignRun
     from lcca.experiments.runs.progress import Reporter
     from lcca.remy_plus.policies.policy import Policy
 

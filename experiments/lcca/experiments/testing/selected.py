@@ -24,8 +24,8 @@ from lcca.experiments.testing.groups import Group, failures
 from lcca.experiments.testing.places import OwnNetworks, keeping_flows, place_of
 
 if TYPE_CHECKING:
+    from lcca.experiments.campaign.running import CampaignRun
     from lcca.experiments.campaign.trials import GeneralisationConfig
-    from lcca.experiments.learning.training import CampaignRun
 
 
 def run_tests(run: CampaignRun, group: Group) -> pd.DataFrame:

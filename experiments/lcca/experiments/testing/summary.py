@@ -31,7 +31,7 @@ from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.experiments.testing.selection import Chosen
+    from lcca.experiments.testing.chosen import Chosen
 
 
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:

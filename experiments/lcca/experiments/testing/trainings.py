@@ -19,17 +19,18 @@ from lcca.experiments.learning.side_by_side import train_side_by_side
 from lcca.experiments.learning.training import learning_rows, train
 from lcca.experiments.runs.costs import Cost
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.testing.chosen import Chosen
 from lcca.experiments.testing.groups import Group, equal_rules, groups
 from lcca.experiments.testing.net_benefit import settled_over_seeds
 from lcca.experiments.testing.places import OwnNetworks, keeping_flows, place_of
-from lcca.experiments.testing.selection import Chosen, choose
+from lcca.experiments.testing.selection import choose
 from lcca.experiments.testing.summary import so_far
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.running import CampaignRun
     from lcca.experiments.learning.cache import TrainingCache
     from lcca.experiments.learning.plan import Learner
-    from lcca.experiments.learning.training import CampaignRun
     from lcca.gym_envs.processes.pool import Pool
     from lcca.remy_plus.policies.policy import Policy
 

@@ -178,6 +178,11 @@ class FabricEngine:
             raise InputError(f"fabric: {error}") from None
         return record if control is None else {**record, **control.told}
 
+    def routes(self, topology: FabricTopology, flows: FabricFlows, seed: int) -> FabricRecord:
+        """Return the record of a run that ends before it begins: the routes of flows, and their times alone."""
+        lone = replace(self, transport="window") if self.ideal else self
+        return lone.run(topology, flows, seed, horizon_ns=0.0)
+
     @property
     def telemetry_bytes(self) -> int:
         """Bytes that its data packets have beyond payload and overhead.

@@ -12,8 +12,8 @@ simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,8 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import FABRIC, FLUID
+from lcca.remy_plus.fabric.settings import FABRIC, FLUID, FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
-
-if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 
 SRPT = "srpt"
 IDEALS = ("max-min", SRPT, "srpt-senders", "srpt-receivers", "srpt-hosts")
@@ -35,7 +32,34 @@ DIGITS = 3
 """Of a time in ns that mean something: the engine counts ps."""
 
 
-def require_fluid(engine: FabricEngine, rounds: bool, classes: bool, events: bool) -> None:
+class Whole(Protocol):
+    """The fabric that fluids stand in for (see `lcca.remy_plus.fabric.engine.FabricEngine`)."""
+
+    @property
+    def transport(self) -> Any:
+        """Its name, or a policy."""
+
+    @property
+    def tuner(self) -> Any:
+        """What sets parameters during a run; None for nobody."""
+
+    @property
+    def settings(self) -> FabricSettings:
+        """Of the fabric."""
+
+    @property
+    def ideal(self) -> bool:
+        """Whether the transport is one of `IDEALS`."""
+
+    @property
+    def telemetry_bytes(self) -> int:
+        """Of a data packet."""
+
+    def routes(self, topology: FabricTopology, flows: FabricFlows, seed: int) -> Mapping[str, Any]:
+        """Return what its record says of flows before any has begun: routes, and times alone."""
+
+
+def require_fluid(engine: Whole, rounds: bool, classes: bool, events: bool) -> None:
     """Check that fluids can stand in for the whole fabric, or be the ideal there; `SRPT` needs no classes.
 
     Args:
@@ -60,8 +84,8 @@ def require_fluid(engine: FabricEngine, rounds: bool, classes: bool, events: boo
 
 
 def run_fluid(
-    engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, seed: int, horizon_ns: float
-) -> FabricRecord:
+    engine: Whole, topology: FabricTopology, flows: FabricFlows, seed: int, horizon_ns: float
+) -> Mapping[str, Any]:
     """Run flows as fluids on the routes that the whole fabric gives them.
 
     A flow takes what it takes alone and what its bytes take longer beside others.
@@ -73,8 +97,7 @@ def run_fluid(
         InputError: fluids cannot stand in for the fabric here, or as `FabricEngine.run`.
     """
     require_fluid(engine, flows.waits, bool(flows.priority.any()), topology.events is not None)
-    lone = replace(engine, transport="window") if engine.ideal else engine
-    plain = lone.run(topology, flows, seed, horizon_ns=0.0)  # ends before it begins: routes and ideal times
+    plain = engine.routes(topology, flows, seed)
     start = flows.start_ns
     extra_ns = _extra_ns(engine, topology, flows, plain["flow_ports"], horizon_ns)
     fct = plain["flow_alone_ns"] + np.maximum(extra_ns, 0.0)
@@ -89,7 +112,7 @@ def run_fluid(
 
 
 def _extra_ns(
-    engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, hops: NDArray[np.int32], horizon_ns: float
+    engine: Whole, topology: FabricTopology, flows: FabricFlows, hops: NDArray[np.int32], horizon_ns: float
 ) -> NDArray[np.float64]:
     """Return (flows,) by how many ns fluids take longer than each alone; NaN beyond the horizon.
 

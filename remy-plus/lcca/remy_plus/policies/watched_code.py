@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Mapping
 from importlib.util import source_from_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import lcca
 from lcca.inputs.dependencies import sha256
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_limited
-
-if TYPE_CHECKING:
-    from lcca.remy_plus.policies.python_control import PythonClass
 
 _LIBRARIES = ("/dev", "/etc", "/proc", "/sys", "/usr", sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
 _OUTSIDE = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "sqlite3.connect", "socket.connect")
@@ -30,12 +28,35 @@ class Forbidden(InputError):
     """A user's code did what it may not do; the message names the line of its definition, and the remedy."""
 
 
-_watched: dict[str, PythonClass] = {}
+class Watched(Protocol):
+    """A text of Python whose code is watched (see `lcca.remy_plus.policies.python_control.PythonClass`)."""
+
+    @property
+    def path(self) -> str:
+        """Of its file."""
+
+    @property
+    def name(self) -> str:
+        """Of its class or function."""
+
+    @property
+    def module(self) -> str:
+        """By which its code is found."""
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """The SHA-256 of every file that it may read, by path."""
+
+    def line_of(self, member: str = "") -> str:
+        """Return the file and line of its definition, or of a member's."""
+
+
+_watched: dict[str, Watched] = {}
 caught: dict[str, Forbidden] = {}
 """What code has done that it may not, by its module: it may have caught the error."""
 
 
-def watch(source: PythonClass) -> None:
+def watch(source: Watched) -> None:
     """Watch from now on what the code of a text does."""
     if not _watched:
         sys.addaudithook(_notice)  # for good: Python has no way to remove one
@@ -45,7 +66,7 @@ def watch(source: PythonClass) -> None:
     caught.pop(source.module, None)
 
 
-def _running() -> PythonClass | None:
+def _running() -> Watched | None:
     """Return the text whose code called us, in this thread; None if there is none, or it is us who read a file."""
     frame = sys._getframe(1).f_back
     while frame is not None and frame.f_code is not _require_known.__code__:
@@ -80,7 +101,7 @@ def _end(status: int) -> NoReturn:
     _exit(status)
 
 
-def _require_known(source: PythonClass, file: Path) -> None:
+def _require_known(source: Watched, file: Path) -> None:
     """Raise `Forbidden` unless a change of a file that is read would be noticed, and it is what it was."""
     if file.suffix == ".pyc" and file.parent.name == "__pycache__":
         file = Path(source_from_cache(file))
@@ -99,6 +120,6 @@ def _require_known(source: PythonClass, file: Path) -> None:
         raise _forbidden(source, f"reads {name}, which has changed meanwhile; begin again")
 
 
-def _forbidden(source: PythonClass, what: str) -> Forbidden:
+def _forbidden(source: Watched, what: str) -> Forbidden:
     caught[source.module] = found = Forbidden(f"{source.line_of()}: {source.name} {what}")
     return found
