@@ -42,8 +42,9 @@ void bind_coding(nb::module_& m) {
   m.def("decode", &decode, "coding"_a, "codes"_a, "The numbers of codes, as senders read them.");
   m.def("formula_value", &formula_value, "tokens"_a, "sources"_a, "fields"_a,
         "The value of a formula in postfix order; sources in the order of SOURCE_NAMES.");
-  m.attr("SOURCE_NAMES") =
-      nb::cast(std::vector<std::string>(source_names.begin(), source_names.begin() + source_count));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < source_count; ++i) names.emplace_back(source_table[i].name);
+  m.attr("SOURCE_NAMES") = nb::cast(names);
 }
 
 }  // namespace remy_plus::bindings

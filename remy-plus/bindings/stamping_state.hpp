@@ -67,9 +67,9 @@ inline Coding coding_from(const nb::dict& d) {
 }
 
 inline Source source_from(const std::string& name) {
-  const auto at = std::find(source_names.begin(), source_names.end(), name);
-  if (at == source_names.end()) throw std::invalid_argument("hops cannot write '" + name + "'");
-  const auto index = static_cast<std::size_t>(at - source_names.begin());
+  const auto at = std::ranges::find(source_table, name, &SourceRow::name);
+  if (at == source_table.end()) throw std::invalid_argument("hops cannot write '" + name + "'");
+  const auto index = static_cast<std::size_t>(at - source_table.begin());
   return index < source_count ? static_cast<Source>(index) : index == source_count ? Source::constant : Source::formula;
 }
 

@@ -9,16 +9,9 @@ import pytest
 
 from lcca.evaluation.trials.running import mean_scores
 
-SPACE = """\
-link_rate: {min: 1, max: 2, step: 0.5}
-rtt: {min: 10, max: 20, step: 5}
-senders: {min: 1, max: 4, step: 1}
-buffer: 50
-mean_on: {min: 200, max: 1000, step: 100}
-mean_off: 100
-loss: 0.01
-duration: 1000
-"""
+from ..experiments.runs import run_files as files
+
+SPACE = files.SPACE.replace("duration: 500", "duration: 1000")
 
 
 @pytest.fixture

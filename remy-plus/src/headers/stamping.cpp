@@ -11,12 +11,9 @@ bool as_it_leaves(const StampedField& field) {
   return field.writes && scalar && !field.at_enqueue && field.only < 0 && field.coding.rounding != Rounding::stochastic;
 }
 
-// Known of the packet and the queue alone.
 bool is_instant(const Formula::Step& step) {
-  static constexpr Source sources[] = {Source::qlen_bytes, Source::qlen_pkts, Source::qdelay,    Source::hop_delay,
-                                       Source::mark,       Source::nqd,       Source::drain_time};
-  const auto source = static_cast<Source>(step.op == Formula::Op::source ? step.value : 0);
-  return step.op != Formula::Op::field && (step.op != Formula::Op::source || std::ranges::count(sources, source));
+  return step.op != Formula::Op::field &&
+         (step.op != Formula::Op::source || source_table[static_cast<std::size_t>(step.value)].instant);
 }
 
 // Numbers of flows that are averaged also depend on when packets are looked at that are lost behind the hop.

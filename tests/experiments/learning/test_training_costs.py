@@ -13,7 +13,9 @@ from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.runs import costs
 from lcca.inputs.errors import InputError
 
-QUICK = ["training_seeds=[1]", "trainer.networks=4", "trainer.optimise=[pacing]"]
+QUICK = ["trainer.networks=4", "trainer.optimise=[pacing]"]
+PLANS = {1: ["training_seeds=[1]"], 2: ["training_seeds=[1, 2]", "signal_sets=[loss+rtt]"]}
+"""By trainings in parallel: two that share a beginning would both run it, or one of them, whichever begins when."""
 
 
 def trials_of(run: Path) -> tuple[int, int]:
@@ -27,7 +29,7 @@ def trials_of(run: Path) -> tuple[int, int]:
 def test_a_step_that_was_not_noted_is_counted(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainings: int
 ) -> None:
-    config, cache = read_campaign(tiny, QUICK), tmp_path / "cache"
+    config, cache = read_campaign(tiny, QUICK + PLANS[trainings]), tmp_path / "cache"
     how: dict[str, Any] = {"until": "trained", "trainings": trainings}
     sweep(config, out=tmp_path / "whole", training_cache=cache, **how)
     expected = trials_of(tmp_path / "whole")

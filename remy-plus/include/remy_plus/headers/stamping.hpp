@@ -17,7 +17,7 @@
 
 namespace remy_plus {
 
-// What a hop can write; the order is that of source_names.
+// What a hop can write; the order is that of source_table.
 enum class Source : std::uint8_t {
   qlen_bytes,
   qlen_pkts,
@@ -45,10 +45,37 @@ enum class Source : std::uint8_t {
   formula
 };
 inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::constant);  // of those that hops measure
-inline constexpr std::array<std::string_view, source_count + 2> source_names = {
-    "qlen_bytes", "qlen_pkts", "qdelay",       "hop_delay", "util",       "abw",      "abw_over_c", "tx_bytes",
-    "link_rate",  "ts_in",     "ts_out",       "nqd",       "drain_time", "mark",     "trimmed",    "flows",
-    "hop_count",  "fair_rate", "xcp_feedback", "rank",      "bytes_left", "base_rtt", "const",      "formula"};
+
+struct SourceRow {
+  std::string_view name;
+  bool instant = false;  // known of the packet and the queue alone, as the packet leaves
+};
+inline constexpr std::array<SourceRow, source_count + 2> source_table = {{
+    {"qlen_bytes", true},
+    {"qlen_pkts", true},
+    {"qdelay", true},
+    {"hop_delay", true},
+    {"util"},
+    {"abw"},
+    {"abw_over_c"},
+    {"tx_bytes"},
+    {"link_rate"},
+    {"ts_in"},
+    {"ts_out"},
+    {"nqd", true},
+    {"drain_time", true},
+    {"mark", true},
+    {"trimmed"},
+    {"flows"},
+    {"hop_count"},
+    {"fair_rate"},
+    {"xcp_feedback"},
+    {"rank"},
+    {"bytes_left"},
+    {"base_rtt"},
+    {"const"},
+    {"formula"},
+}};
 
 enum class Aggregation : std::uint8_t { min, max, sum, last, first, either, both, count, per_hop, with };
 

@@ -281,6 +281,13 @@ _RAW = {
     "xcp_feedback": _Raw("xcp_feedback", 1.0, "min", _core.XCP_GAINS),
 }
 
+KNOWN_LATER = {
+    "qdelay": "how long a packet will wait",
+    "hop_delay": "how long a packet will wait",
+    "ts_out": "when a packet will leave",
+}
+"""Sources that a port of a fabric has as a packet leaves alone, for a pause may come: what it does not know before."""
+
 ONLY_IN_HEADERS = set(CARRIED.values()) - set(PLAIN) - _RAW.keys()
 """Signals that only a header can define."""
 

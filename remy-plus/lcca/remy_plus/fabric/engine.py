@@ -11,7 +11,7 @@ import numpy as np
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED, OF_SELECTIVE_HOSTS
-from lcca.remy_plus.core.stamping import StampedField, Stamping
+from lcca.remy_plus.core.stamping import KNOWN_LATER, StampedField, Stamping
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import run_fluid
@@ -39,13 +39,6 @@ UNTOLD = {"one_way_ratio"}
 
 NOT_TOLD = set(CARRIED) - HOPS | UNTOLD
 """Signals that a fabric does not tell its senders without a header."""
-
-_LATER = {
-    "qdelay": "how long a packet will wait",
-    "hop_delay": "how long a packet will wait",
-    "ts_out": "when a packet will leave",
-}
-"""Sources that a port has as a packet leaves: a pause may come."""
 
 
 @dataclass(frozen=True)
@@ -312,8 +305,8 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
 
 def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:
     """Return why a port cannot write what the field asks for; empty if it can."""
-    if field.at == "enqueue" and source in _LATER:
-        return f"as a packet joins a queue, its port does not know {_LATER[source]}; measure at dequeue"
+    if field.at == "enqueue" and source in KNOWN_LATER:
+        return f"as a packet joins a queue, its port does not know {KNOWN_LATER[source]}; measure at dequeue"
     if field.at == "enqueue" and source == "mark" and settings.mark_at_dequeue:
         return "the fabric marks at dequeue; set switch.mark_at: enqueue"
     return ""

@@ -27,16 +27,6 @@ _AVERAGES = {
 }
 """Registers of a measure over a window, and its operations on a packet."""
 
-_OWN = {
-    "qdelay": (0, 2),  # read a clock, subtract
-    "hop_delay": (0, 2),
-    "nqd": (0, 2),  # read the queue, multiply
-    "drain_time": (0, 2),
-    "fair_rate": (4, 6),  # rate, mean RTT, bytes that came, end of the interval; RCP, equation 2 but for the update
-    "xcp_feedback": (11, 16),  # sums of this interval, shares of the last, what is left to grant; XCP, section 3.5
-}
-"""Registers and operations of what a source needs by itself, where that is more than one read."""
-
 
 class SwitchCost(NamedTuple):
     """The cost of a header in a switch.
@@ -76,8 +66,8 @@ def _source_cost(source: str, field: HeaderField) -> SwitchCost:
         return SwitchCost(registers * _REGISTER, operations + (source != "util"))
     if source in _TOKENS:
         return SwitchCost(_REGISTER, 3)
-    registers, operations = _OWN.get(source, (0, 1))
-    varies = SOURCES[source].unit and source not in ("link_rate", "base_rtt", "fair_rate", "xcp_feedback")
+    own = SOURCES[source]
+    registers, operations, varies = own.registers, own.operations, own.unit and own.varies
     more, steps = _AVERAGES.get(window, (0, 0)) if varies and window in ("tumbling", "ewma") else (0, 0)
     count = window == "tumbling" and more > 0  # of the samples, for their mean
     return SwitchCost((registers + more + count) * _REGISTER, operations + steps + count)

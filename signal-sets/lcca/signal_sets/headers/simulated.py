@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
@@ -13,28 +13,12 @@ from lcca.remy_plus.core.stamping import Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.codec import code_of, coding, decoded, initial_code
 from lcca.signal_sets.headers.encoding import Counter, Flag
 from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
-from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
+from lcca.signal_sets.headers.sources import SOURCES, UNITS, Carried, convert
 
 if TYPE_CHECKING:
     from lcca.remy_plus.core.formulas import Expression
     from lcca.signal_sets.headers.field import HeaderField
     from lcca.signal_sets.headers.header import Header
-
-
-UNKNOWN_SOURCES = {
-    "port_in": "hops of the simulators do not number their ports",
-    "port_out": "hops of the simulators do not number their ports",
-    "node_id": "hops of the simulators have no numbers that a sender could use",
-    "qid": "ports have one queue",
-    "buf_bytes": "ports have buffers of their own",
-    "arrival_slack": "Bolt's supply tokens are not simulated",
-    "pru_tokens": "Bolt's ramp-up tokens are not simulated",
-    "host_ts": "the sender's clock is no hop's",
-    "bytes_left": "the sender writes it, and hops make the rank of it",
-    "ttl": "packets of the simulators have no time to live",
-}
-"""Sources that hops of the simulators cannot write, each with the reason; headers may have them all the same, as long
-as no signal depends on them."""
 
 
 REASONS = {
@@ -43,39 +27,11 @@ REASONS = {
 }
 
 
-class Carried(NamedTuple):
-    """A signal that a field carries: its name, the unit of its numbers, and whether it is 1 less the field's."""
-
-    signal: str
-    unit: str
-    rest: bool = False
-
-
-_CARRIED = {
-    "qlen_pkts": Carried("queue", "packets"),
-    "qlen_bytes": Carried("queue", "bytes"),
-    "util": Carried("link", "share"),
-    "abw_over_c": Carried("link", "share", rest=True),
-    "abw": Carried("available_capacity", "bit/s"),
-    "hop_delay": Carried("hop_delay", "us"),
-    "qdelay": Carried("queue_time", "us"),
-    "nqd": Carried("queue_time", "us"),
-    "drain_time": Carried("queue_time", "us"),
-    "flows": Carried("flows", ""),
-    "rank": Carried("rank", ""),
-    "link_rate": Carried("capacity", "bit/s"),
-    "fair_rate": Carried("fair_rate", "bit/s"),
-    "xcp_feedback": Carried("xcp_feedback", "packets"),
-    "mark": Carried("mark", "flag"),
-}
-_LEAST = ("available_capacity", "capacity", "fair_rate", "xcp_feedback")
-"""Signals of which the smallest of the path counts."""
-
 _CARRIED_BY_UNIT = {
     "time": Carried("queue_time", "us"),
     "data": Carried("queue", "bytes"),
     "packets": Carried("queue", "packets"),
-    "rate": Carried("available_capacity", "bit/s"),
+    "rate": Carried("available_capacity", "bit/s", over_hops="min"),
     "share": Carried("load", "share"),
 }
 
@@ -165,14 +121,13 @@ def _reading(header: Header, field: HeaderField) -> _Read | None:
         names |= {"count": counts[0]} if counts else {}
     factor = convert(1.0, field.told_in, told.unit) * (1 / 8e6 if told.unit == "bit/s" else 1.0)  # of packets/µs
     per_packet = told.unit in ("bytes", "bit/s")
-    over: Literal["max", "min"] = "min" if told.signal in _LEAST or told.rest else "max"
-    reading = Reading(told.signal, -1, rest=told.rest, over_hops=over, factor=factor, per_packet=per_packet)
+    reading = Reading(told.signal, -1, rest=told.rest, over_hops=told.over_hops, factor=factor, per_packet=per_packet)
     return _Read(reading, names)
 
 
 def _carried(field: HeaderField) -> Carried | None:
     if field.formula is None:
-        return _CARRIED.get(field.source)
+        return SOURCES[field.source].carries
     if _clock(field):
         return None
     if isinstance(field.encode, Flag) or field.told_in == "flag":
@@ -330,8 +285,8 @@ def require_simulated_source(header: Header, field: HeaderField) -> None:
         InputError: they do not; the message names field, source and reason.
     """
     names = field.measured
-    for name in sorted(names & set(UNKNOWN_SOURCES)):
-        raise InputError(f"header {header.name}: field {field.name}: {name} is not simulated: {UNKNOWN_SOURCES[name]}")
+    for name in sorted(name for name in names if SOURCES[name].absent):
+        raise InputError(f"header {header.name}: field {field.name}: {name} is not simulated: {SOURCES[name].absent}")
     for name in sorted(names & {"util", "abw", "abw_over_c"}):
         if field.measure.at == "enqueue":
             raise InputError(
