@@ -94,7 +94,6 @@ lint: $(VENV)/.dev types layers  ## ruff, clang-format, types and layers
 	@$(if $(FORMATTED),$(BIN)/clang-format --dry-run --Werror $(FORMATTED))
 
 types: $(VENV)/.dev  ## mypy --strict
-	@mkdir -p build/typing/lcca && ln -sfn ../../../studies build/typing/lcca/studies
 	@$(BIN)/mypy
 
 layers: $(VENV)/.dev  ## a folder imports only from folders below it

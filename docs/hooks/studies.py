@@ -17,11 +17,7 @@ def pages() -> dict[str, Path]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Give every study an entry in the navigation, with its page's heading, and let mkdocstrings find its modules."""
-    typing = ROOT / "build" / "typing" / "lcca"
-    typing.mkdir(parents=True, exist_ok=True)
-    if not (typing / "studies").is_symlink():
-        (typing / "studies").symlink_to(ROOT / "studies")
+    """Give every study an entry in the navigation, with its page's heading."""
     entries: dict[str, list[str]] = {}
     for place, file in pages().items():
         entries.setdefault(file.parent.name, []).append(place)

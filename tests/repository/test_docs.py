@@ -78,7 +78,7 @@ def defined(dotted: str) -> bool:
     if len(parts) == 2 and parts[1] in lcca.api.__all__:  # import lcca.api as lcca
         return True
     folder = {"api": "experiments"}.get(parts[1], parts[1].replace("_", "-"))
-    base = ROOT if folder == "studies" else ROOT / folder / "lcca"
+    base = ROOT.joinpath(*parts[1:3] if folder == "studies" else [folder], "lcca")
     if (base / Path(*parts[1:])).is_dir() or (base / Path(*parts[1:])).with_suffix(".py").exists():
         return True
     module = base / Path(*parts[1:-1])

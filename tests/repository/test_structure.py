@@ -5,7 +5,6 @@ Bounds are in `bounds.json`; see `test_bounds.py`.
 
 import argparse
 import ast
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -19,8 +18,6 @@ from .bounds import bound
 ROOT = Path(__file__).resolve().parents[2]
 CROWDED = {"tests/remy-plus/fabric": 22}  # goal: none
 
-OF_NO_PACKAGE = re.compile(r"/studies/\w+/(?:tests/|benchmark)")
-
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
 
@@ -30,8 +27,8 @@ def modules() -> dict[str, Path]:
     """Return the files of all portions by the names that they are imported by."""
     files = sorted(ROOT.glob("*/lcca/**/*.py"))
     names = {".".join(file.relative_to(ROOT).with_suffix("").parts[1:]): file for file in files}
-    studies = [file for file in sorted(ROOT.glob("studies/**/*.py")) if not OF_NO_PACKAGE.search(file.as_posix())]
-    names |= {".".join(("lcca", *file.relative_to(ROOT).with_suffix("").parts)): file for file in studies}
+    studies = sorted(ROOT.glob("studies/*/lcca/**/*.py"))
+    names |= {".".join(file.relative_to(ROOT).with_suffix("").parts[2:]): file for file in studies}
     return {name.removesuffix(".__init__"): file for name, file in names.items()}
 
 

@@ -13,7 +13,7 @@ from lcca.inputs.studies import studies
 from .test_structure import modules, of_types
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = sorted(folder.parent.name for folder in ROOT.glob("studies/*/study.py"))
+NAMES = sorted(page.parent.name for page in ROOT.glob("studies/*/page.md"))
 CONTRACTS = (
     "lcca.api",
     "lcca.cli.options",
@@ -119,12 +119,11 @@ def test_tests_and_site_pass_without_one(name: str, tmp_path: Path) -> None:
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, tree / file)
     site = tmp_path / "site"
-    packages = [(each, tree / each / "lcca") for each in os.listdir(tree) if (tree / each / "lcca").is_dir()]
-    (site / "lcca").mkdir(parents=True)
-    for _, folder in packages:
-        for package in folder.iterdir():
-            (site / "lcca" / package.name).symlink_to(package)
-    (site / "lcca" / "studies").symlink_to(tree / "studies")
+    (site / "lcca" / "studies").mkdir(parents=True)
+    for package in tree.glob("*/lcca/*"):
+        (site / "lcca" / package.name).symlink_to(package)
+    for package in tree.glob("studies/*/lcca/studies/*"):
+        (site / "lcca" / "studies" / package.name).symlink_to(package)
     import lcca.remy_plus._core as core
 
     for library in Path(core.__file__).parent.glob("_core*.so"):

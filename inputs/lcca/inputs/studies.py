@@ -1,6 +1,6 @@
 """Studies: subjects with a folder of their own in `studies/`, which the rest of lcca finds there and never imports.
 
-The folder is the package `lcca.studies.<name>`. Its `study.py` has a `STUDY` that says what it adds; functions and
+The code of one is the package `lcca.studies.<name>`. Its `study.py` has a `STUDY` that says what it adds; functions and
 classes are named there, as `module:attribute` below the package, and are imported when they are used.
 """
 
@@ -104,7 +104,7 @@ class Study:
 
 @cache
 def folders() -> dict[str, Path]:
-    """Return the folders of the studies that are there, by name."""
+    """Return the packages of the studies that are there, by name."""
     try:
         rooms = [Path(each) for each in import_module(PACKAGE).__path__]
     except ModuleNotFoundError:  # there is none
