@@ -75,7 +75,7 @@ def lost(text: str) -> list[str]:
 def defined(dotted: str) -> bool:
     """Return whether a module has a file, or its module's file defines or imports the last name."""
     parts = dotted.split(".")
-    if len(parts) == 2 and parts[1] in lcca.api.__all__:  # import lcca.api as lcca
+    if len(parts) == 2 and parts[1] in (*lcca.api.__all__, "studies"):  # import lcca.api as lcca; their namespace
         return True
     folder = {"api": "experiments"}.get(parts[1], parts[1].replace("_", "-"))
     base = ROOT.joinpath(*parts[1:3] if folder == "studies" else [folder], "lcca")
