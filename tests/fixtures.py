@@ -18,6 +18,8 @@ import psutil
 import pytest
 
 from lcca.cli.main import main
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Tree
 from lcca.remy_plus.policies.rules import RuleTable
@@ -203,3 +205,12 @@ def without_ports(tmp_path: Path) -> Callable[[Path], Path]:
         return tmp_path / trace.name
 
     return copied
+
+
+@pytest.fixture(scope="session")
+def ns3() -> str:
+    """Return the version of ns-3; skips, by name, where lcca-ns3 is not installed."""
+    try:
+        return installed()
+    except InputError as error:
+        pytest.skip(str(error))

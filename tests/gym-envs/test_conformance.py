@@ -21,8 +21,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 from gymnasium import spaces  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
-from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
+from lcca.gym_envs.fabric.fabrics import SmallFabric  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3 import simulator as ns3_module  # noqa: E402
 from lcca.gym_envs.ns3.simulator import installed  # noqa: E402
@@ -33,7 +32,6 @@ from lcca.remy_plus.policies.agents import EVERY_ACK, RateSteering, TableSteerin
 
 from ..studies import of_studies  # noqa: E402
 
-INCAST = Incast(hosts=3, duration_us=2000, large_every_us=1000)
 AGENTS = {
     "acknowledgements": agent_with("link+queue", 3, EVERY_ACK, WindowSteering(largest=40)),
     "rate": agent_with(("loss", "rtt_ratio"), steering=RateSteering(largest=2)),
@@ -46,15 +44,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"Bottleneck, {name}": ("lcca/Bottleneck-v0", FLOW | {"agent": agent}) for name, agent in AGENTS.items()},
     "Ns3Bottleneck": ("lcca/Ns3Bottleneck-v0", FLOW | {"agent": SMALL_WINDOWS}),
     **{f"Ns3Bottleneck, {name}": ("lcca/Ns3Bottleneck-v0", FLOW | {"agent": agent}) for name, agent in AGENTS.items()},
-    "FabricEcn": ("lcca/FabricEcn-v0", {"scenario": SmallFabric(30, 200.0)}),
-    "FabricEcn, one port": ("lcca/FabricEcn-v0", {"ports": [(8, 0)], "history": 1, "delay_us": 70.0}),
     "FabricFlow": ("lcca/FabricFlow-v0", {"scenario": SmallFabric(30, 200.0)}),
     "FabricFlow, acknowledgements": (
         "lcca/FabricFlow-v0",
         {"agent": AGENTS["acknowledgements"], "others": "hpcc", "smallest_bytes": 1000},
     ),
-    "Ns3Ecn": ("lcca/Ns3Ecn-v0", {"incast": INCAST}),
-    "Ns3Ecn, grid": ("lcca/Ns3Ecn-v0", {"incast": INCAST, "actions": "grid", "history": 2, "traces": None}),
     **of_studies("ENVIRONMENTS"),
 }
 FIRST = [
@@ -263,8 +257,8 @@ def test_the_package_does_not_import_gymnasium() -> None:
     "module",
     [
         "lcca.gym_envs.flow.env",
-        "lcca.gym_envs.ecn.env",
-        "lcca.gym_envs.ecn.fabric_env",
+        "lcca.studies.acc.marking.ns3_env",
+        "lcca.studies.acc.marking.fabric_env",
         "lcca.gym_envs.fabric.env",
         "lcca.gym_envs.registration",
     ],

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace as Space
     from lcca.evaluation.trials.loaded_run import LoadedRun
     from lcca.experiments.reading.fabric_runs import load_run
-    from lcca.experiments.recipes.acc import acc
     from lcca.experiments.recipes.agree import agree
     from lcca.experiments.recipes.compare import compare
     from lcca.experiments.recipes.evaluate import evaluate
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.tune import tune
     from lcca.signal_sets.load import resolve as policy
 
-_RECIPES = ("acc", "agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
+_RECIPES = ("agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
 _PLACES = {
     **{name: (f"lcca.experiments.recipes.{name}", name) for name in _RECIPES},
     "bound": ("lcca.experiments.recipes.evaluate", "possible"),
@@ -48,7 +47,6 @@ __all__ = [
     "Result",
     "Scenario",
     "Space",
-    "acc",
     "agree",
     "bound",
     "compare",

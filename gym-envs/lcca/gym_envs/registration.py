@@ -17,9 +17,7 @@ except ImportError as error:
 ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/Bottleneck-v0": ("lcca.gym_envs.flow.bottleneck:BottleneckEnv", "lcca.gym_envs.batch.vector_env:bottlenecks"),
     "lcca/Ns3Bottleneck-v0": ("lcca.gym_envs.flow.ns3_bottleneck:Ns3BottleneckEnv", None),
-    "lcca/FabricEcn-v0": ("lcca.gym_envs.ecn.fabric_env:FabricEcnEnv", None),
     "lcca/FabricFlow-v0": ("lcca.gym_envs.fabric.env:FabricFlowEnv", "lcca.gym_envs.fabric.env:fabric_flows"),
-    "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ecn.env:Ns3EcnEnv", None),
 }
 
 LONGEST = 100_000

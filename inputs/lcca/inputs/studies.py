@@ -6,7 +6,7 @@ classes are named there, as `module:attribute` below the package, and are import
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -74,7 +74,7 @@ class Environment:
     """
 
     entry: str
-    longest: int | None = None
+    longest: int | None = 100_000
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,9 @@ class Study:
         sections: of the report.
         headlines: functions that say a run's answer in one line, by the key in its summary that they read.
         environments: by id.
+        tuners: of fabrics, by name: a `lcca.remy_plus.tuners.kinds.TunerKind` each.
+        learners: contenders that `lcca study` trains (`train:`), by name: a `lcca.experiments.studies.learner.Learner`
+            each.
         extras: distributions by the extra of `pyproject.toml` that the study needs.
         moved: folders of the study by where they were before.
     """
@@ -98,8 +101,14 @@ class Study:
     sections: Sequence[ReportSection] = ()
     headlines: Mapping[str, str] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=dict)
+    tuners: Mapping[str, str] = field(default_factory=dict)
+    learners: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
+
+
+LOOKED_UP = {"lcca.remy_plus.tuners.registry": "tuners", "lcca.experiments.studies.config": "learners"}
+"""Modules of the core that look up in studies what results depend on, and where: whoever imports them runs that too."""
 
 
 @cache
@@ -144,3 +153,9 @@ def full_name(study: str, name: str) -> str:
 def attribute(study: str, name: str) -> Any:
     """Import what a study names."""
     return resolve_name(full_name(study, name))
+
+
+def behind(modules: Iterable[str]) -> list[str]:
+    """Return the modules of studies that modules of the core look up."""
+    parts = {LOOKED_UP[name] for name in modules if name in LOOKED_UP}
+    return sorted({full_name(study, at).partition(":")[0] for part in parts for study, at in added(part).values()})

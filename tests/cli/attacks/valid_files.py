@@ -13,8 +13,9 @@ from lcca.remy_plus.files.policyfile import PolicyFile, dumps
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.signal_sets.load import resolve
 
-from ...experiments.runs.run_files import ACC, FABRIC, MODEL_BASED, NETWORKS, POLICY, SPACE
+from ...experiments.runs.run_files import FABRIC, MODEL_BASED, NETWORKS, POLICY, SPACE
 from ...experiments.runs.run_kinds import KINDS
+from ...studies import of_studies
 
 ROOT = Path(__file__).parents[3]
 Words = tuple[str, ...]
@@ -397,7 +398,6 @@ def subjects() -> dict[str, list[Subject]]:
             Subject("c.yaml", {"c.yaml": LAWS, **space}, [words("sweep c.yaml --plan")], [words("sweep c.yaml")]),
             planned("c.yaml", {"c.yaml": PPO, **space}, "sweep c.yaml"),
         ],
-        "map": [run_of("map"), run_of("map-fabric")],
         "study": [run_of("study")],
         "tune": [run_of("tune")],
         "estimate": [
@@ -406,7 +406,6 @@ def subjects() -> dict[str, list[Subject]]:
             planned("small.yaml", {"small.yaml": MODEL_BASED, "policy.json": POLICY}, "estimate small.yaml"),
             planned("metrics.yaml", KINDS["estimate-several"].files, "estimate small.yaml"),
         ],
-        "acc": [planned("small.yaml", FABRIC | {"small.yaml": ACC}, "acc small.yaml")],
         "benchmark": [
             Subject(
                 "b.yaml",
@@ -424,6 +423,8 @@ def subjects() -> dict[str, list[Subject]]:
         "control": [Subject("own.py", {"own.py": CONTROL, **space}, [("evaluate", "own.py:Mine", *PLACES["engine"])])],
         "utility": [Subject("own.py", {"own.py": UTILITY, **space}, [(*at_space, "--utility", "own.py:score")])],
     }
+    of_files = [name for name, kind in of_studies("RUNS").items() if kind.command[1].endswith(".yaml")]
+    found |= {name: [run_of(name)] for name in of_files}
     return found | {f"policy {name}": [subject] for name, subject in policies().items()}
 
 

@@ -114,22 +114,6 @@ questions:
   - {name: name, contender: whole, against: [same], expected: equivalent}
 pairs: 24
 """
-ACC = """\
-name: acc
-fabric: star.yaml
-held_out:
-  - name: busy-star
-    topology: {kind: star, hosts: 4}
-    workload: {kind: poisson, sizes: fb-hadoop, load: 0.8, load_of: host-links}
-    duration_us: 60
-trainer:
-  interval_us: 10
-  delay_us: 2
-  templates: {kmin_bytes: [10000, 50000], kmax_bytes: [100000, 400000], pmax: [0.1, 0.5, 1]}
-  dqn: {steps: 300, hidden: [8], batch: 32, warm_up: 100, explore_steps: 200, learn_every: 8, sync_every: 20}
-  checkpoint_every: 2
-test: {pairs: 24, explore: 0}
-"""
 SWEEP = """\
 name: tiny
 seed: 1

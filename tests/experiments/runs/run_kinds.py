@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...studies import of_studies
 from .run_files import (
-    ACC,
     ESTIMATE,
     FABRIC,
     FABRIC_SWEEP,
@@ -175,13 +174,6 @@ KINDS: dict[str, RunKind] = {
             ("contenders.tuned.tune.utility=rounds", "contenders.tuned.tune: rounds: star has no rounds"),
         ],
         needs=("optuna",),
-    ),
-    "acc": RunKind(
-        ("acc", "small.yaml"),
-        FABRIC | {"small.yaml": ACC},
-        ("links.csv", OTHER_LINKS),
-        [("trainer.interval_us=0", "trainer.interval_us")],
-        needs=("torch", "gymnasium"),
     ),
     "sweep": RunKind(
         ("sweep", "tiny.yaml"),

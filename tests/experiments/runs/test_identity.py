@@ -15,7 +15,6 @@ from lcca.evaluation.trials import place, utilities
 from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import read_campaign
-from lcca.experiments.ecn.config import FabricAcc
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.agree import agreeing
@@ -86,7 +85,6 @@ CHANGES = [
 
 FIRST = {"policy.json": kinds.POLICY}
 STUDY = kinds.STUDY.replace("window:bdps=1\n", "policy.json\n", 1).replace("name: windows", "name: windows\nseed: 4")
-ACC = kinds.ACC.replace("{pairs", "{against: [policy.json], pairs").replace("name: acc", "name: acc\nseed: 4")
 VERBS = {
     "evaluate": met(evaluating, ["mine.py:Mine", MIX]),
     "compare": met(comparing, "mine.py:Mine", MIX),
@@ -98,7 +96,6 @@ VERBS = {
     "estimate-fabric": read(EstimationConfig, re.sub("dctcp.*", MIX, kinds.ESTIMATE), FABRIC | POLICIES),
     "tune": read(TuningConfig, "seed: 4\n" + kinds.TUNE, FABRIC, "optuna"),
     "study": read(StudyConfig, STUDY, FABRIC | FIRST, "optuna"),
-    "acc": read(FabricAcc, ACC, FABRIC | FIRST, "torch"),
     "sweep": Verb(SWEEP, lambda: read_campaign("small.yaml")),
     "sweep-ppo": Verb(PPO, lambda: read_campaign("small.yaml"), "torch"),
     **of_studies("VERBS"),

@@ -12,8 +12,8 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 
 import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.gym_envs.batch.vec_env import AgentSlotsVecEnv  # noqa: E402
-from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.gym_envs.fabric.env import FabricFlowEnv  # noqa: E402
+from lcca.gym_envs.fabric.fabrics import SmallFabric  # noqa: E402
 from lcca.gym_envs.fabric.slots import FabricSlots  # noqa: E402
 from lcca.gym_envs.fabric.trials import FabricTrials  # noqa: E402
 from lcca.gym_envs.interface.episode import FLOW_ENDED, TRIAL_ENDED  # noqa: E402

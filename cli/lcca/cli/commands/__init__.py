@@ -34,7 +34,6 @@ GROUPS = {
     "learn": {
         "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
         "tune": "Tune a congestion control, and compare it with its defaults.",
-        "acc": "Train ACC (Double DQN that tunes ECN marking) on a fabric, and test it.",
     },
     "files": {
         "init": "Write a campaign to start from, with comments.",

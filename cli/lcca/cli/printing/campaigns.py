@@ -1,4 +1,4 @@
-"""The tables of `lcca acc`, `lcca study` and `lcca tune`."""
+"""The tables of `lcca study` and `lcca tune`."""
 
 from __future__ import annotations
 
@@ -16,39 +16,14 @@ from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommen
 from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.settling.unfinished import Unfinished
 from lcca.evaluation.settling.unfinished import advice as unfinished_advice
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, OverFlows, shown
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.experiments.ecn.config import ACC
 from lcca.experiments.experiment import Costs
 from lcca.experiments.studies.words import comparison_cells, mean_cell, score_cell, together
 
 HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
 LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
-
-
-def print_acc(summary: dict[str, Any], condition: str) -> None:
-    """Print what was tested in one condition: metrics, and differences from what was learnt."""
-    rows, found = (
-        [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
-    )
-    held_out = ", held out" if condition in summary.get("held_out", ()) else ""
-    known = (SCORE, *(each.over_trials for each in shown(FABRIC_TRIALS, "campaign")))
-    metrics = [each for each in known if each.name in rows[0]]
-    head = ("", *(each.head for each in metrics), f"acc − this one ({found[0]['unit']})", "acc is")
-    verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
-    cells = [(row["id"], *(_cell(row[each.name], each) for each in metrics), *verdicts[row["id"]]) for row in rows]
-    print_table(Table(f"tested on {condition}{held_out}", head, cells))
-
-
-def _cell(value: Any, metric: Metric) -> str:
-    mean = value["mean"] if isinstance(value, dict) else value
-    return "–" if mean is None else f"{mean / metric.scale:.{metric.digits}f}"
-
-
-def _verdict(found: dict[str, Any]) -> tuple[str, str]:
-    words = interval(found["difference"], found["low"], found["high"], "{:+.4f}")
-    return words, f"{found['verdict']} ({found['n']} pairs)"
 
 
 def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:

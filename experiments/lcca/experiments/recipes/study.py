@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,16 +18,13 @@ from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import unfinished_columns
-from lcca.experiments.ecn.fabric import train_acc
-from lcca.experiments.ecn.training import require_installed as require_acc_installed
 from lcca.experiments.experiment import Costs, Experiment, Pair, Stop
-from lcca.experiments.recipes.acc import training_cost
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.recipes.tune import search_costs
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.studies.config import StudyConfig
+from lcca.experiments.studies.config import StudyConfig, learner_of
 from lcca.experiments.studies.questions import BITS, Planned, agreement
 from lcca.experiments.studies.words import answers_text
 from lcca.experiments.summaries import Json, compared, head, measured
@@ -36,8 +32,6 @@ from lcca.experiments.tuning.search import require_installed, search_in
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.tuners.acc import read_acc_model
-from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
 
 
@@ -170,7 +164,7 @@ def costs(config: StudyConfig, jobs: int = 1) -> tuple[list[Json], dict[str, Cos
         if each.tune is not None:
             made[name] = search_costs(each.tune, jobs)
         elif each.train is not None:
-            made[name] = Costs({"training": training_cost(each.train)})
+            made[name] = Costs({"training": learner_of(each.train).cost(each.train)})
     return [_cost(config, each.name) for each in config.scenarios], made
 
 
@@ -200,7 +194,7 @@ def _require_installed(config: StudyConfig) -> None:
         if each.tune is not None:
             require_installed(each.tune)
         if each.train is not None:
-            require_acc_installed()
+            learner_of(each.train).require()
 
 
 def _ready(run: Run[StudyConfig, None], name: str, workers: Pool, quiet: bool) -> tuple[Policy, Json]:
@@ -211,7 +205,5 @@ def _ready(run: Run[StudyConfig, None], name: str, workers: Pool, quiet: bool) -
         parameters = {"tuned": dict(found.best.params), "default": dict(found.candidates[0].params)}
         return found.policy, {"policy": contender.start, **parameters, "tuned_on": FabricSpace(fabric=tune.fabric).name}
     if (train := contender.train) is not None:
-        model = read_acc_model(train_acc(train, folder, resume=True, quiet=quiet))
-        policy = replace(train.policy, tuner=tuning("acc", model))
-        return policy, {"policy": f"{train.transport}@acc", "trained_on": train.space.name}
+        return learner_of(train).train(train, folder, quiet)
     return resolve(contender.policy, "fabric").policy, {"policy": contender.policy}

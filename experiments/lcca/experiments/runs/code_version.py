@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from lcca.inputs.dependencies import NAMESPACE, ImportReader, top_of
-from lcca.inputs.studies import folders, full_name
+from lcca.inputs.studies import behind, folders, full_name
 
 SHOWING = (
     f"{NAMESPACE}.evaluation.report",
@@ -27,6 +27,8 @@ def code_version(modules: tuple[str, ...], besides: tuple[str, ...] = ()) -> str
     """
     own = {NAMESPACE, *map(top_of, modules)}
     found = _reader().reached(modules, own.__contains__)
+    if looked_up := behind(found.own):
+        found = _reader().reached((*modules, *looked_up), own.__contains__)
     code = {name: file for name, file in found.own.items() if not name.startswith(besides)}
     data = {
         f"{name} {file.parent.name}/{file.name}": file

@@ -38,7 +38,6 @@ SWEEP = Kind(
 )
 ESTIMATE = Kind("estimate", (layout.CONFIG, layout.SUMMARY), "lcca.experiments.estimation.run")
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
-FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL))
 RANK = Kind(layout.RANK, (layout.CONFIG, layout.SUMMARY), grows=True)
 COMPARE = Kind("compare", (layout.CONFIG, layout.SUMMARY), grows=True)
 EVALUATE = Kind("evaluate", (layout.CONFIG, layout.SUMMARY))

@@ -59,7 +59,6 @@ KINDS: Mapping[str, FileKind] = {
     "study": FileKind("a study", "lcca study FILE", "experiments.studies.config:StudyConfig"),
     "estimate": FileKind("an estimation", "lcca estimate FILE", "experiments.estimation.config:EstimationConfig"),
     "tune": FileKind("a tuning", "lcca tune FILE", "experiments.tuning.config:TuningConfig"),
-    "acc-fabric": FileKind("a training of ACC on a fabric", "lcca acc FILE", "experiments.ecn.config:FabricAcc"),
     "networks": FileKind(
         "a network space",
         "`--on FILE`, or `networks: FILE` in a campaign",

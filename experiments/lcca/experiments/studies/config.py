@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -14,16 +15,30 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.ecn.config import FabricAcc
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import STUDY
+from lcca.experiments.studies.learner import Learner
 from lcca.experiments.studies.questions import Name, Planned, Question
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
+from lcca.inputs.studies import added, attribute
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.signal_sets.load import resolve
+
+LEARNERS: Mapping[str, Learner] = {name: attribute(study, at) for name, (study, at) in added("learners").items()}
+"""By name."""
+
+if TYPE_CHECKING:
+    AnyTraining: TypeAlias = RunConfig
+else:
+    AnyTraining = Union[tuple(each.config for each in LEARNERS.values())] if LEARNERS else NoneType  # noqa: UP007
+
+
+def learner_of(training: RunConfig) -> Learner:
+    """Return what does a training."""
+    return next(each for each in LEARNERS.values() if isinstance(training, each.config))
 
 
 class Contender(Model):
@@ -32,14 +47,14 @@ class Contender(Model):
     Attributes:
         policy: as `lcca compare` takes it on a fabric: a transport, perhaps with marker and tuner, or a policy's file.
         tune: in its place a tuning, or a file with it, whose best parameters are taken.
-        train: in its place a training of ACC, or a file with it, whose model sets the markers.
+        train: in its place a training, or a file with it, of what a study adds: of ACC, whose model sets the markers.
     """
 
     text_key = "policy"
 
     policy: FileOrName = ""
     tune: TuningConfig | None = None
-    train: FabricAcc | None = None
+    train: AnyTraining | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -65,7 +80,7 @@ class Contender(Model):
     def start(self) -> str:
         """The policy, or that from which the tuning or the training starts."""
         if self.train is not None:
-            return self.train.transport
+            return learner_of(self.train).start(self.train)
         return self.policy if self.tune is None else self.tune.tuner.policy
 
 

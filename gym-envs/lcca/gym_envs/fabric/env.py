@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lcca.gym_envs.batch.vector_env import AgentSlotsVectorEnv
-from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
+from lcca.gym_envs.fabric.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.fabric.slots import FabricSlots
 from lcca.gym_envs.fabric.trials import SEEDS, FabricTrials, Rows, Worth
 from lcca.gym_envs.flow.env import LearningFlowEnv

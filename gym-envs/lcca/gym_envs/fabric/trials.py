@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
+from lcca.gym_envs.fabric.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.interface.episode import Kind, Reward, reward_of
 from lcca.gym_envs.interface.turns import Turns
 from lcca.inputs.errors import InputError

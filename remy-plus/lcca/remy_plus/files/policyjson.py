@@ -24,8 +24,7 @@ from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
 from lcca.remy_plus.switches.markers import Marking, marking
 from lcca.remy_plus.switches.transports import Transport
-from lcca.remy_plus.tuners.acc import AccModel
-from lcca.remy_plus.tuners.registry import tuning
+from lcca.remy_plus.tuners.registry import TUNERS, tuning
 
 FORMAT = 1
 
@@ -264,7 +263,19 @@ class HandDesignedContent(ParametersContent):
 class TunerContent(PartContent):
     """A tuner, with what it has learnt if it is learnt."""
 
-    model: AccModel | None = None
+    model: dict[str, Any] | None = None
+
+    def learnt(self) -> Any:
+        """Return what it has learnt, as its kind has it.
+
+        Raises:
+            InputError: with every key that is unknown, missing or wrong.
+        """
+        model = TUNERS[self.kind].model if self.kind in TUNERS else None
+        if self.model is None or model is None:
+            return self.model
+        with about("model"):
+            return validate_json(self.model, model)
 
 
 class TransportContent(ParametersContent):
@@ -280,7 +291,7 @@ class TransportContent(ParametersContent):
         marker = _marker(self.marker)
         with about("tuner"):
             given = self.tuner
-            tuner = None if given is None else tuning(given.kind, given.model, **given.parameters)
+            tuner = None if given is None else tuning(given.kind, given.learnt(), **given.parameters)
         with about("parameters"):
             return Transport(self.name, self.parameters, marker, tuner)
 

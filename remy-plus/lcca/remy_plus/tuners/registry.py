@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.studies import added, attribute
 from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch, Tuner
 from lcca.remy_plus.switches.knobs import FLAG, Knob, Limits, values_of
 from lcca.remy_plus.switches.markers import Marking, marking
-from lcca.remy_plus.tuners.acc_ports import Acc
 from lcca.remy_plus.tuners.annealing import Schedule
+from lcca.remy_plus.tuners.kinds import Learnt, TunerKind
 from lcca.remy_plus.tuners.paraleon import Paraleon, Weights
-
-if TYPE_CHECKING:
-    from lcca.remy_plus.tuners.acc import AccModel
-
-
-@dataclass(frozen=True)
-class TunerKind:
-    """A tuner.
-
-    Attributes:
-        source: where it is from.
-        knobs: its parameters.
-        make: makes one with all of its parameters, and with a model if it is learnt; raises InputError where they do
-            not go together.
-        learnt: whether it needs a model.
-        marks: whether it sets the markers of all switches, whatever they were.
-    """
-
-    source: str
-    knobs: Mapping[str, Knob]
-    make: Callable[..., Tuner]
-    learnt: bool = False
-    marks: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,7 +29,7 @@ class Tuning:
 
     kind: str
     parameters: Mapping[str, float] = field(hash=False)
-    model: AccModel | None = field(default=None, hash=False)
+    model: Learnt | None = field(default=None, hash=False)
 
     @property
     def marks(self) -> bool:
@@ -256,20 +234,6 @@ def _paraleon(values: Mapping[str, float]) -> Paraleon:
     )
 
 
-_ACC = {
-    "interval_us": Knob(50, "µs", "from look to look; as in the model's training unless given", limits=Limits(1, 1e9)),
-    "delay_us": Knob(
-        0,
-        "µs",
-        "from a look to when ports have what was chosen; as in the model's training unless given",
-        limits=Limits(0, 1e9),
-    ),
-    "explore": Knob(
-        0, "", "share of random choices: none (ours; the paper's switches go on exploring and learning)", limits=_SHARE
-    ),
-}
-
-
 TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
@@ -285,18 +249,13 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
             _PARALEON,
             _paraleon,
         ),
-        "acc": TunerKind(
-            "Yan et al., SIGCOMM 2021, as rebuilt for PRED (Li et al., ToN 2025, section VI-C.3) and for CoPTER",
-            _ACC,
-            lambda values, model: Acc(model, values["interval_us"], values["delay_us"], values["explore"]),
-            learnt=True,
-        ),
+        **{name: attribute(study, at) for name, (study, at) in added("tuners").items()},
     }
 )
 """By name."""
 
 
-def tuning(kind: str, /, model: AccModel | None = None, **parameters: float) -> Tuning:
+def tuning(kind: str, /, model: Learnt | None = None, **parameters: float) -> Tuning:
     """Return a tuner with its defaults and changes.
 
     Args:
@@ -309,7 +268,7 @@ def tuning(kind: str, /, model: AccModel | None = None, **parameters: float) -> 
     """
     values = values_of(TUNERS, kind, parameters)
     if TUNERS[kind].learnt and model is None:
-        raise InputError(f"needs the file of a model that `lcca acc` wrote, as in dcqcn@{kind}:model.json")
+        raise InputError(f"needs the file of a model that {TUNERS[kind].written_by}, as in dcqcn@{kind}:model.json")
     if model is not None:
         if not TUNERS[kind].learnt:
             raise InputError(f"{kind} has learnt nothing: it takes no file")

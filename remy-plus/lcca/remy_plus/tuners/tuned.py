@@ -8,7 +8,7 @@ from lcca.inputs.assignments import named_numbers
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus.switches.markers import MARKERS, marking
 from lcca.remy_plus.switches.transports import Transport
-from lcca.remy_plus.tuners.acc import read_acc_model
+from lcca.remy_plus.tuners.kinds import Learnt
 from lcca.remy_plus.tuners.registry import TUNERS, tuning
 
 
@@ -38,10 +38,16 @@ def _with(transport: Transport, kind: str, values: dict[str, float], file: str) 
     if part is not None:
         raise InputError(f"there is a {'tuner' if kind in TUNERS else 'marker'} already, {part.kind}")
     if kind in TUNERS:
-        return replace(transport, tuner=tuning(kind, read_acc_model(file) if file else None, **values))
+        return replace(transport, tuner=tuning(kind, _learnt(kind, file), **values))
     if kind not in MARKERS:
         raise InputError(f"neither a marker nor a tuner{did_you_mean(kind, [*MARKERS, *TUNERS])}")
     return replace(transport, marker=marking(kind, **values))
+
+
+def _learnt(kind: str, file: str) -> Learnt | None:
+    read = TUNERS[kind].read
+    found: Learnt | None = read(file) if file and read is not None else None
+    return found
 
 
 def _without_file(text: str) -> tuple[str, str]:

@@ -1,1 +1,0 @@
-"""Training and testing controllers of marking thresholds."""

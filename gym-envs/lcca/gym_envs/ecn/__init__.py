@@ -1,1 +1,0 @@
-"""Environments whose agent sets the marking thresholds of a switch."""

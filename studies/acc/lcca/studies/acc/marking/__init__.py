@@ -1,0 +1,1 @@
+"""How ports of switches mark: what agents see and set, their network, and the environments that they learn in."""
