@@ -16,8 +16,9 @@ from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.recipes.prepared import Result
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture, chosen
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture
 
 SPACE = NetworkSpace.model_validate(
     {

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from lcca.remy_plus.network import NetworkList
-    from lcca.remy_plus.policies.policy import Policy
     from lcca.remy_plus.record import Record
 
 _told: ContextVar[Callable[[], None] | None] = ContextVar("told", default=None)
@@ -33,8 +32,8 @@ class Simulator(Protocol):
     def duration(self) -> float:
         """Length of a trial in µs."""
 
-    def compile(self, policy: Policy) -> Any:
-        """Return what `run` takes for a policy, in the simulator's own form.
+    def compile(self, policy: Any) -> Any:
+        """Return what `run` takes for a `lcca.remy_plus.policies.policy.Policy`, in the simulator's own form.
 
         Raises:
             InputError: the policy cannot run here.

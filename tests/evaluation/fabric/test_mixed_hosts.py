@@ -9,11 +9,12 @@ import pytest
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import Deployment, FabricSettings
 from lcca.remy_plus.policies.explicit import FairShare, Xcp
 from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture, Policy, chosen, with_header
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture, Policy, with_header
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping

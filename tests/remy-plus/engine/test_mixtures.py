@@ -8,19 +8,11 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList, open_network
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
-from lcca.remy_plus.policies.policy import (
-    Aimd,
-    FixedRate,
-    FixedWindow,
-    Mixture,
-    Policy,
-    chosen,
-    compile_policy,
-    with_header,
-)
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Mixture, Policy, compile_policy, with_header
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.topology import Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows

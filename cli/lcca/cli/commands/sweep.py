@@ -46,7 +46,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from lcca.cli.printing.tables import print_forecasts, print_points, print_result
+    from lcca.cli.printing.forecasts import print_forecasts
+    from lcca.cli.printing.tables import print_points, print_result
     from lcca.experiments.recipes.sweep import forecasts, sweep
 
     names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides")

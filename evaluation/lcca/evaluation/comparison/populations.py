@@ -22,7 +22,8 @@ from lcca.evaluation.trials.running import run_record
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utility import Floats
 from lcca.inputs.errors import require
-from lcca.remy_plus.policies.policy import Mixture, chosen
+from lcca.remy_plus.core.shares import chosen
+from lcca.remy_plus.policies.policy import Mixture
 from lcca.remy_plus.record import Record
 
 ADOPTERS, OTHERS, ALL = "adopters", "others", "all"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -23,53 +23,8 @@ from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lcca.evaluation.trials.utilities import UtilityModel
-    from lcca.experiments.campaign.trials import GeneralisationConfig, Networks, PerNetworkConfig, ValidationConfig
-    from lcca.inputs.model import Model
-    from lcca.signal_sets.candidate import Candidate
-    from lcca.trainers.base import TrainerConfig
-
-
-class Asking(Protocol):
-    """What a campaign asks of its place (see `lcca.experiments.campaign.config.CampaignConfig`)."""
-
-    @property
-    def networks(self) -> Networks:
-        """Where trials are."""
-
-    @property
-    def generalisation(self) -> Sequence[GeneralisationConfig]:
-        """Where else they are."""
-
-    @property
-    def validation(self) -> ValidationConfig:
-        """Networks that pick checkpoints."""
-
-    @property
-    def per_network(self) -> PerNetworkConfig | None:
-        """Repeated trials on single networks."""
-
-    @property
-    def utilities(self) -> Sequence[UtilityModel]:
-        """What scores trials."""
-
-    @property
-    def hand_designed(self) -> Sequence[str]:
-        """Policies that are tested beside what is learnt."""
-
-    @property
-    def model(self) -> Model:
-        """Options of networks."""
-
-    @property
-    def named_trainers(self) -> Mapping[str, TrainerConfig]:
-        """How it learns, by name."""
-
-    @property
-    def candidates(self) -> Sequence[Candidate]:
-        """What it compares."""
+    from lcca.experiments.campaign.contract import Campaign
+    from lcca.experiments.campaign.trials import GeneralisationConfig
 
 
 def check_designed(name: str, simulator: str) -> None:
@@ -84,7 +39,7 @@ def check_designed(name: str, simulator: str) -> None:
         raise InputError(f"{name}: on a fabric name transports; `lcca show transports` lists them")
 
 
-def check_place(config: Asking) -> None:
+def check_place(config: Campaign) -> None:
     """Check that a campaign asks for nothing that its place has not.
 
     Raises:
@@ -106,7 +61,7 @@ def check_place(config: Asking) -> None:
         raise InputError(f"validation.ns3.topologies: the parts of networks have topologies of their own: [{OWN}]")
 
 
-def _check_fabric(config: Asking, own: FabricSpace) -> None:
+def _check_fabric(config: Campaign, own: FabricSpace) -> None:
     absent = {
         "validation.ns3": config.validation.ns3 is not None,
         "per_network": config.per_network is not None,

@@ -24,7 +24,7 @@ from lcca.trainers.base import Task
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.utility import Utility
-    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.contract import Campaign
     from lcca.inputs.model import Model
     from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
@@ -79,11 +79,11 @@ class Learner:
         """The header that its policy is tested with, as policy files have it."""
         return None if self.candidate.header is None else described(self.candidate.header)
 
-    def trained_by(self, config: CampaignConfig) -> TrainerConfig:
+    def trained_by(self, config: Campaign) -> TrainerConfig:
         """Return the configuration of its trainer."""
         return config.named_trainers[self.trainer]
 
-    def key(self, config: CampaignConfig) -> str:
+    def key(self, config: Campaign) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
         start, rivals = self.warm_start(config), self.rivals(config)
         table = config.starts.get(self.candidate.name)
@@ -93,7 +93,7 @@ class Learner:
             begun["rivals"] = [rival.key(config) for rival in rivals]
         return self._key(config, candidate=self.candidate.content(), **begun)
 
-    def shared_key(self, config: CampaignConfig) -> str:
+    def shared_key(self, config: Campaign) -> str:
         """Return the name of what trainings have in common that differ in their candidate alone.
 
         Where signals take bytes of packets, they have nothing in common, unless trainings begin without them.
@@ -102,7 +102,7 @@ class Learner:
         alone = {} if free else {"candidate": self.candidate.content()}
         return self._key(config, shared=True, **alone)
 
-    def warm_start(self, config: CampaignConfig) -> Learner | None:
+    def warm_start(self, config: Campaign) -> Learner | None:
         """Return the training whose policy this one goes on from; None if it begins from nothing."""
         if self.warms or config.start != "baseline":
             return None
@@ -110,7 +110,7 @@ class Learner:
         name = policy_id("warm-start", self.utility.name, self.training_seed, self.trainer)
         return replace(self, id=name, candidate=base, warms=True)
 
-    def rivals(self, config: CampaignConfig) -> list[Learner]:
+    def rivals(self, config: Campaign) -> list[Learner]:
         """Return the trainings whose tables this one may go on from: of the largest sets whose signals it has too.
 
         A policy can ignore signals, so that one with more signals need not be worse. Signals that come through a header
@@ -122,7 +122,7 @@ class Learner:
         largest = [each for each in inside if not any(_inside(each, other, config.base) for other in inside)]
         return [Learner.of(each, self.utility, self.training_seed, self.trainer) for each in largest]
 
-    def needs(self, config: CampaignConfig) -> list[Learner]:
+    def needs(self, config: Campaign) -> list[Learner]:
         """Return the trainings that must be finished before this one begins, in their order."""
         start = self.warm_start(config)
         needed = [start] if start is not None else []
@@ -130,12 +130,12 @@ class Learner:
             needed += [*rival.needs(config), rival]
         return list(dict.fromkeys(needed))
 
-    def depth(self, config: CampaignConfig) -> int:
+    def depth(self, config: Campaign) -> int:
         """Return how many trainings follow one another before this one can begin."""
         before = [*filter(None, [self.warm_start(config)]), *self.rivals(config)]
         return max((1 + each.depth(config) for each in before), default=0)
 
-    def _key(self, config: CampaignConfig, **content: Any) -> str:
+    def _key(self, config: Campaign, **content: Any) -> str:
         trainer = self.trained_by(config)
         makers = (type(trainer), type(config.networks), type(self.utility), type(self.candidate))
         modules = (trainer.trainer.partition(":")[0], *(maker.__module__ for maker in makers))
@@ -149,7 +149,7 @@ class Learner:
             **content,
         )
 
-    def task(self, config: CampaignConfig) -> Task:
+    def task(self, config: Campaign) -> Task:
         """Return what the trainer has to learn. All candidates meet the same training networks under one seed.
 
         Headers are free while a policy learns: it is the signals that are learnt to be used. Their bytes are charged
@@ -179,7 +179,7 @@ def _inside(part: Candidate, whole: Candidate, base: SignalSet) -> bool:
     return alike and known < set(whole.signals.signals)
 
 
-def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
+def learners(config: Campaign, seeds: Sequence[int]) -> list[Learner]:
     """Return a campaign's trainings with these training seeds, seed by seed, so that early results span candidates."""
     return [
         Learner.of(candidate, utility.build(), seed, trainer)
@@ -190,7 +190,7 @@ def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
     ]
 
 
-def in_groups(config: CampaignConfig, seeds: Sequence[int]) -> list[list[Learner]]:
+def in_groups(config: Campaign, seeds: Sequence[int]) -> list[list[Learner]]:
     """Return the trainings with these training seeds, and their warm starts, in groups.
 
     Each group needs the groups before it alone.

@@ -21,11 +21,12 @@ from lcca.gym_envs.processes.pool import Failure, Outcomes, Pool
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.remy_plus.core.formulas import formulas
+from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, chosen, compile_policy
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, compile_policy
 from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns, Record
 
 MISSING = (

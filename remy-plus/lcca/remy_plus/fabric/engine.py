@@ -10,6 +10,7 @@ import numpy as np
 
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.signals import CARRIED, OF_SELECTIVE_HOSTS
 from lcca.remy_plus.core.stamping import KNOWN_LATER, StampedField, Stamping
 from lcca.remy_plus.fabric.builders import star
@@ -18,7 +19,7 @@ from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.agents import MlpPolicy
-from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, chosen, compile_policy, seen
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches import markers

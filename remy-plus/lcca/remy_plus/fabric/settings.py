@@ -52,8 +52,8 @@ class Deployment:
         """Return the nodes of the switches that do not write, in a trial with this seed."""
         import numpy as np  # help of commands names simulators
 
+        from lcca.remy_plus.core.shares import chosen
         from lcca.remy_plus.fabric.topology import TOR
-        from lcca.remy_plus.policies.policy import chosen
 
         tier = topology.tier
         kinds = {"tor": tier == TOR, "spine": tier > TOR}

@@ -17,9 +17,10 @@ from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import Mixture, WithHeader, pieces
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
+from lcca.remy_plus.switches.control import Tuning
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.transports import Transport
-from lcca.remy_plus.tuners.registry import TUNERS, Tuning
+from lcca.remy_plus.tuners.registry import TUNERS
 
 if TYPE_CHECKING:
     from lcca.remy_plus.files.policyfile import PolicyFile

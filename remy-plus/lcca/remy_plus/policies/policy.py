@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import registered
@@ -86,20 +83,6 @@ class Mixture:
     def parts(self) -> tuple[Policy, Policy]:
         """Both policies, the adopted one first."""
         return self.adopted, self.other
-
-
-def chosen(seed: int, network: int, what: str, first: int, last: int, share: float) -> NDArray[np.bool_]:
-    """Return which of numbers first … last − 1 are of a share: (last − first,).
-
-    Args:
-        seed: of the trial.
-        network: its number; 0 on a fabric.
-        what: "adoption", of senders; or "deployment", of links and switches that write into what packets carry.
-        first: number.
-        last: the one after the last.
-        share: from 0 to 1.
-    """
-    return np.asarray(_core.chosen(seed, network, what, first, last, share), dtype=np.bool_)
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:

@@ -48,6 +48,28 @@ class Given:
             raise InputError(f"tuner: sets parameters of dcqcn, not of {self.transport}")
 
 
+class Tuning(Protocol):
+    """A tuner with its parameters, as a transport has it (see `lcca.remy_plus.tuners.registry.Tuning`)."""
+
+    @property
+    def kind(self) -> str:
+        """Its name."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """All of them."""
+
+    @property
+    def marks(self) -> bool:
+        """Whether it sets the markers of all switches."""
+
+    def build(self) -> Tuner:
+        """Return a tuner for one run."""
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+
+
 @dataclass(frozen=True)
 class Sketch:
     """An Elastic Sketch (Yang et al., SIGCOMM 2018) at every switch, of what its own hosts send.

@@ -15,7 +15,7 @@ from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Se
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.tuners.registry import Tuning
+    from lcca.remy_plus.switches.control import Tuning
 
 SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
 """How senders choose the entropy of a packet, in the engine's order."""
