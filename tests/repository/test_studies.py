@@ -13,7 +13,7 @@ from lcca.inputs.studies import studies
 from .test_structure import modules, of_types
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = sorted(page.parent.name for page in ROOT.glob("studies/*/page.md"))
+NAMES = sorted(file.parent.name for file in ROOT.glob("studies/*/lcca/studies/*/study.py"))
 CONTRACTS = (
     "lcca.api",
     "lcca.cli.options",

@@ -17,6 +17,8 @@ from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.switches.transports import Transport
 
+from ...studies import of_studies
+
 CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
 GOOD = {
     "name": "small",
@@ -65,40 +67,33 @@ def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
     assert first.horizon_ns(flows) == 200e3 + 1e9 and first.settings().marker is None
 
 
-PAPERS = {  # hosts, oversubscription, fullest link
+PAPERS: dict[str, tuple[int, float, float | None]] = {  # hosts, oversubscription, fullest link
     "cceval/fat-tree": (320, 2.5, 0.3),
     "cceval/fat-tree-20ms": (320, 2.5, 0.3),
     "cceval/leaf-spine": (40, 2.5, 0.3),
     "cceval/dumbbell": (20, 10, 0.3),
-    "pred/n-to-1-small": (19, 0, 18 * 4500.5 * 8 / 200e3 / 10),
-    "pred/n-to-1-large": (19, 0, 18 * 315_000.5 * 8 / 6e6 / 10),
-    "pred/n-to-1-mixed": (19, 0, 18 * (315_000.5 / 6e6 + 4500.5 / 1e6) * 8 / 10),
-    "pred/n-to-1-alternating": (19, 0, 18 * 315_000.5 * 8 / 6e6 / 10),
-    "pred/star-16": (17, 0, 0.9),
-    "pred/websearch": (128, 2, 0.9),
-    "pred/datamining": (128, 2, 0.9),
-    "pred/websearch-100g": (128, 2, 0.8),
-    "pred/datamining-100g": (128, 2, 0.8),
-    "pred/incast-1000": (128, 2, 1000 * 45_000.5 * 8 / 6e6 / 100),
-    "pred/dcqcn-40g": (21, 0, 20 * 8 / 10 / 40),
-    "pred/dcqcn-40g-2": (21, 0, 2 * 8 / 10 / 40),
-    "paraleon/hadoop": (128, 4, 0.3),
-    "paraleon/hadoop-32": (32, 4, 0.3),
-    "paraleon/training": (128, 4, None),
-    "paraleon/training-32": (32, 4, None),
-    "paraleon/influx": (128, 4, 0.3),
-    "paraleon/exploring": (16, 4, 0.3),
-    "paraleon/explored": (16, 4, 0.3),
     "rl-cc/many-to-one": (65, 0, 1024 * 8e9 / 1e12 / 100),
     "rl-cc/all-to-all": (16, 0, 60 * 8e9 / 1e12 / 100),
     "rl-cc/long-short": (65, 0, (250e6 / 1e12 + 128 * 204_800 / 1e7) * 8 / 100),
+    **of_studies("SCENARIOS"),
 }
+
+
+def scenarios_of_papers() -> list[Path]:
+    """Return their files; those of studies lie in the studies."""
+    of_studies = CONFIGS.parents[1].glob("studies/*/configs/scenarios/*.yaml")
+    return [each for each in (*CONFIGS.parent.glob("*/scenarios/*.yaml"), *of_studies) if CONFIGS not in each.parents]
+
+
+def folder_of(scenario: Path) -> str:
+    folder = scenario.parents[1]
+    return folder.parent.name if folder.name == "configs" else folder.name
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_scenarios_of_papers(name: str) -> None:
-    folder, stem = name.split("/")
-    found = read_scenario(CONFIGS.parent / folder / "scenarios" / f"{stem}.yaml")
+    stem = name.split("/")[1]
+    found = read_scenario(next(file for file in scenarios_of_papers() if f"{folder_of(file)}/{file.stem}" == name))
     hosts, over, fullest = PAPERS[name]
     assert (found.name, found.fabric.hosts) == (stem, hosts)
     assert found.fabric.oversubscription == pytest.approx(over)
@@ -107,8 +102,7 @@ def test_scenarios_of_papers(name: str) -> None:
 
 
 def test_every_scenario_of_papers_is_asked() -> None:
-    there = {f"{each.parts[-3]}/{each.stem}" for each in CONFIGS.parent.glob("*/scenarios/*.yaml")}
-    assert {each for each in there if not each.startswith("fabric/")} == set(PAPERS)
+    assert {f"{folder_of(each)}/{each.stem}" for each in scenarios_of_papers()} == set(PAPERS)
 
 
 def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Tuning during a run: what a tuner sees and sets, against the record and against runs without a tuner."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -11,49 +10,16 @@ from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.switches.control import Change, Given, Seen, Sketch, Tuner
+from lcca.remy_plus.switches.control import Change, Seen, Sketch
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.tuners.registry import TUNERS, tuning
 
 from ...studies import of_studies
+from ...watchers import Watcher, with_tuner
 
 FRAME, GBPS, COUNT = 1048, 10.0, 400
 SERVICE = FRAME * 8 / GBPS  # ns
 NEVER = marking("step", k_bytes=1e12)
-
-
-@dataclass
-class Watcher:
-    """Keeps what it sees, and sets what it was given at one of its looks."""
-
-    every_us: float = 20
-    delay_us: float = 0
-    sketch: Sketch | None = None
-    at_look: int = -1
-    change: Change = field(default_factory=Change)
-    begins_with: Change = field(default_factory=Change)
-    seen: list[Seen] = field(default_factory=list)
-
-    def begin(self, given: Given) -> Change:
-        return self.begins_with
-
-    def tune(self, seen: Seen) -> Change:
-        self.seen.append(seen)
-        return self.change if len(self.seen) - 1 == self.at_look else Change()
-
-
-@dataclass(frozen=True)
-class Made:
-    """A tuner that is there already."""
-
-    tuner: Tuner
-
-    def build(self) -> Tuner:
-        return self.tuner
-
-
-def with_tuner(engine: FabricEngine, tuner: Tuner) -> FabricEngine:
-    return replace(engine, tuner=Made(tuner))
 
 
 def flood(marker: object = NEVER) -> tuple[FabricEngine, FabricFlows]:

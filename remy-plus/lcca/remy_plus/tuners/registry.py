@@ -9,12 +9,10 @@ from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.studies import added, attribute
-from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch, Tuner
+from lcca.remy_plus.switches.control import Change, Given, Seen, Tuner
 from lcca.remy_plus.switches.knobs import FLAG, Knob, Limits, values_of
 from lcca.remy_plus.switches.markers import Marking, marking
-from lcca.remy_plus.tuners.annealing import Schedule
 from lcca.remy_plus.tuners.kinds import Learnt, TunerKind
-from lcca.remy_plus.tuners.paraleon import Paraleon, Weights
 
 
 @dataclass(frozen=True)
@@ -136,104 +134,6 @@ _DCQCN_PLUS = {
 }
 
 
-_SHARE, _TEMPERATURE = Limits(0, 1), Limits(1e-6, 1e6)
-
-_PARALEON = {
-    "interval_us": Knob(1000, "µs", "from look to look, λ_MI", limits=Limits(1, 1e9)),
-    "delay_us": Knob(
-        0,
-        "µs",
-        "from a look to when devices have what it set, within an interval (ours: the paper's simulation tells none)",
-        limits=Limits(0, 1e9),
-    ),
-    "throughput": Knob(
-        Weights.throughput, "", "weight of the throughput in the utility (0.5 for training jobs)", limits=_SHARE
-    ),
-    "rtt": Knob(Weights.rtt, "", "weight of round trips (0.2 for training jobs)", limits=_SHARE),
-    "pfc": Knob(Weights.pfc, "", "weight of pauses; the three add up to 1", limits=_SHARE),
-    "elephant_bytes": Knob(
-        1e6, "bytes", "a flow is an elephant from here on, τ (section III-B)", limits=Limits(1, 1e15)
-    ),
-    "window": Knob(
-        3,
-        "intervals",
-        "in a row in which a flow sends that may become one, δ (Figure 4)",
-        limits=Limits(1, 1e6, whole=True),
-    ),
-    "ternary": Knob(
-        1, "", "1: three states of flows over intervals; 0: each interval by itself, as a sketch alone", limits=FLAG
-    ),
-    "sizes": Knob(1, "", "1: the share of elephants guides and heats; 0: it is not known (No FSD)", limits=FLAG),
-    "threshold": Knob(
-        0.01,
-        "nats",
-        "divergence of the shares that heats, θ (public code)",
-        limits=Limits(0, 1e6),
-    ),
-    "first_temperature": Knob(90, "", "of a utility in per cent", limits=_TEMPERATURE),
-    "last_temperature": Knob(10, "", "of a utility in per cent", limits=_TEMPERATURE),
-    "cooling": Knob(0.85, "", "of the temperature", limits=Limits(1e-6, 1 - 1e-6)),
-    "trials": Knob(20, "", "at each temperature", limits=Limits(1, 1e6, whole=True)),
-    "exploit": Knob(0.8, "", "most likely move towards what the traffic asks for, η", limits=_SHARE),
-    "guided": Knob(1, "", "1: moves go with the traffic; 0: either way is as likely (naive annealing)", limits=FLAG),
-    "sampling": Knob(
-        0,
-        "packets",
-        "of which switches count one, by chance, in place of sketches (NetFlow: 100); 0: sketches, 1: all packets",
-        limits=Limits(0, 1e6, whole=True),
-    ),
-    "sizes_every": Knob(
-        1, "intervals", "from look to look at sizes (NetFlow: a second)", limits=Limits(1, 1e6, whole=True)
-    ),
-    "buckets": Knob(4096, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
-    "counters": Knob(16384, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
-}
-
-
-def _require_paraleon(values: Mapping[str, float]) -> None:
-    """Check what limits of single parameters do not tell.
-
-    Raises:
-        InputError: `parameter: …`, with what it must be.
-    """
-    if values["delay_us"] >= values["interval_us"]:
-        raise InputError(
-            f"delay_us: must be below interval_us, {values['interval_us']:g}, or a look would judge what does not hold "
-            f"yet; got {values['delay_us']:g}"
-        )
-    if values["last_temperature"] >= values["first_temperature"]:
-        raise InputError(
-            f"last_temperature: must be below first_temperature, {values['first_temperature']:g}, "
-            f"got {values['last_temperature']:g}"
-        )
-    weights = sum(values[name] for name in ("throughput", "rtt", "pfc"))
-    if abs(weights - 1) > 1e-6:
-        raise InputError(f"throughput, rtt and pfc: must add up to 1, got {weights:g}")
-
-
-def _paraleon(values: Mapping[str, float]) -> Paraleon:
-    _require_paraleon(values)
-    return Paraleon(
-        every_us=values["interval_us"],
-        delay_us=values["delay_us"],
-        weights=Weights(values["throughput"], values["rtt"], values["pfc"]),
-        elephant_bytes=values["elephant_bytes"],
-        window=round(values["window"]),
-        ternary=values["ternary"] != 0,
-        sizes=values["sizes"] != 0,
-        threshold=values["threshold"],
-        schedule=Schedule(
-            values["first_temperature"], values["last_temperature"], values["cooling"], round(values["trials"])
-        ),
-        exploit=values["exploit"],
-        guided=values["guided"] != 0,
-        sketch=Samples(round(values["sampling"]))
-        if values["sampling"]
-        else Sketch(round(values["buckets"]), round(values["counters"])),
-        sizes_every=round(values["sizes_every"]),
-    )
-
-
 TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
@@ -243,11 +143,6 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
             _DCQCN_PLUS,
             Static,
             marks=False,
-        ),
-        "paraleon": TunerKind(
-            "PARALEON (ICNP 2025), section III and Table III; ranges and steps of parameters of its public code",
-            _PARALEON,
-            _paraleon,
         ),
         **{name: attribute(study, at) for name, (study, at) in added("tuners").items()},
     }

@@ -15,7 +15,7 @@ from lcca.evaluation.report.figures.style import drawing, letters, mark, new_fig
 from lcca.evaluation.trials.metrics import Metric
 from lcca.remy_plus.fabric.observation import Look, Observation, setting
 from lcca.remy_plus.switches.control import Given, Seen
-from lcca.remy_plus.tuners.paraleon import Weights, host_ports
+from lcca.remy_plus.switches.interval_utility import Weights, host_ports
 
 PANELS = 3
 """Side by side."""
