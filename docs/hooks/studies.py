@@ -1,7 +1,10 @@
 """Adds the pages of the studies (`studies/*/*.md`) to the site; links to a study that is not there become words."""
 
 import re
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -46,8 +49,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Turn links as they are in the repository into those of the site (MkDocs, for each page)."""
+@cache
+def fillers() -> list[ModuleType]:
+    """Return the modules of studies that fill pages: `pages.py`, with a hook of MkDocs for each page."""
+    found = []
+    for file in sorted(ROOT.glob("studies/*/pages.py")):
+        spec = spec_from_file_location(f"pages_of_{file.parent.name}", file)
+        assert spec and spec.loader
+        found.append(module_from_spec(spec))
+        spec.loader.exec_module(found[-1])
+    return found
+
+
+def on_page_markdown(markdown: str, page: Any, **more: Any) -> str:
+    """Fill pages of studies, and turn links as they are in the repository into those of the site."""
+    for each in fillers():
+        markdown = each.on_page_markdown(markdown, page=page, **more)
     place = str(page.file.src_uri)
     here = ROOT / ("" if place.startswith("studies/") else "docs") / place
 

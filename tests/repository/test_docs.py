@@ -1,7 +1,6 @@
 """What the documentation names exists: links, headings, files, modules, pages of the site."""
 
 import argparse
-import importlib.util
 import json
 import re
 from itertools import pairwise
@@ -18,6 +17,7 @@ from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.signal_sets.headers.header import packaged_headers
 from lcca.signal_sets.headers.sources import SOURCES
 
+from ..hooks import hook
 from .bounds import bound
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,18 +116,7 @@ def test_every_page_is_in_the_site() -> None:
 
 def page_on_commands() -> Any:
     """Return the module that fills the page on the command line."""
-    return hook("commands")
-
-
-def hook(name: str) -> Any:
-    """Return a module that fills pages; as for MkDocs, it may import from its folder."""
-    spec = importlib.util.spec_from_file_location(f"{name}_page", DOCS / "hooks" / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(DOCS / "hooks")
-        spec.loader.exec_module(module)
-    return module
+    return hook(DOCS / "hooks" / "commands.py")
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
@@ -183,7 +172,7 @@ def test_the_page_on_formats_has_every_column_of_trials() -> None:
 
 def test_every_key_of_every_file_is_on_a_page() -> None:
     """A mapping is found by its keys: there is a table with a row for each, less the `kind` that names it."""
-    keys = hook("keys")
+    keys = hook(DOCS / "hooks" / "keys.py")
     assert set(keys.PLACES) == {file.stem for file in keys.SCHEMAS.glob("*.json")}
     pages = {place.partition("#")[0] for place in keys.PLACES.values()}
     text = "\n".join(keys.on_page_markdown(text_of(DOCS / "reference" / page)) for page in sorted(pages))
@@ -202,7 +191,7 @@ def test_every_key_of_every_file_is_on_a_page() -> None:
 
 
 def test_the_page_on_cceval_has_every_summary() -> None:
-    pages, page = hook("cceval"), text_of(DOCS / "reproductions" / "cceval.md")
+    pages, page = hook(DOCS / "hooks" / "cceval.py"), text_of(DOCS / "reproductions" / "cceval.md")
     text = pages.on_page_markdown(page)
     assert "<!--" not in text
     for run in pages.summaries("estimate"):
@@ -210,20 +199,6 @@ def test_the_page_on_cceval_has_every_summary() -> None:
         assert all(pages.interval(metric) in text for metric in run["metrics"])
     for found in pages.summaries("pairs"):
         assert all(f"| {row['metric']} |" in text for row in found["metrics"])
-
-
-def test_the_page_on_cc_bench_has_every_ranking() -> None:
-    pages, page = hook("bench"), text_of(DOCS / "reproductions" / "cc-bench.md")
-    text = pages.on_page_markdown(page)
-    assert "<!--" not in text
-    for file in pages.FOLDER.glob("*.json"):
-        found = json.loads(file.read_text())
-        if file.stem == "published":
-            assert all(f"| {rate:.1f} |" in text for rate in found["rates"]["cc-bench-1"].values())
-            continue
-        for each in found["standings"]:
-            told = f"{100 * each['score_bits']:.1f} [{100 * each['low']:.1f}, {100 * each['high']:.1f}]"
-            assert f"| {each['policy']} | " in text and told in text
 
 
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +210,7 @@ def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_tables_of_results_are_those_of_the_summaries() -> None:
-    results = hook("results")
+    results = hook(DOCS / "hooks" / "results.py")
     used = {name for page in results.pages() for _, name, _ in results.PLACE.findall(text_of(page))}
     assert used == set(results.TABLES)
     stale = [name(page) for page in results.pages() if results.written(text_of(page)) != text_of(page)]

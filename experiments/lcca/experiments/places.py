@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
 import pandas as pd
 
-from lcca.evaluation.bench.benchmark import Benchmark, benchmark, packaged_benchmarks
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
@@ -27,8 +26,6 @@ from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utilities import OwnUtility
-from lcca.experiments.bench.cache import CachedTrials
-from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
@@ -39,28 +36,23 @@ from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
 from lcca.inputs.names import one_name
+from lcca.inputs.studies import added, attribute
 from lcca.inputs.validation import apply_overrides, read_document, read_with_files, validate, validate_list
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy, pieces
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve, shared_model
 
-Space: TypeAlias = DrawnNetworks | ListedNetworks | FabricSpace | Benchmark
+Space: TypeAlias = DrawnNetworks | ListedNetworks | FabricSpace
 On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
 
 FIRST_LOOK: int = Rule.model_fields["first_look"].default
-PLACES: dict[str, type[Model]] = {
+_PLACES: dict[str, type[Model]] = {
     "networks": NetworkSpace,
     "spaces": NetworkSpaces,
     "network-list": ListedNetworks,
     "scenario": FabricScenario,
-    "benchmark": Benchmark,
 }
-BENCH_CODE: Mapping[str, tuple[str, ...]] = {
-    "ns3": ("lcca.evaluation.bench.ns3", "lcca.ns3"),
-    "engine": ("lcca.evaluation.bench.engine", "lcca.remy_plus._core"),
-}
-"""The code that a trial's result on a benchmark depends on, with all that it reaches, by simulator."""
 
 
 class Options(TypedDict, total=False):
@@ -85,6 +77,35 @@ class Options(TypedDict, total=False):
     jobs: int
     executor: str
     trial_cache: Path | None
+
+
+@dataclass(frozen=True)
+class PlaceKind:
+    """A kind of place that a study adds, where scores depend on all contenders: `rank` alone takes it.
+
+    Attributes:
+        model: of its files.
+        packaged: returns those that need no file, by name.
+        meet: as `meet` does at such a place.
+        measure: what a score is there.
+        whole: what a margin in per cent is of.
+    """
+
+    model: type[Model]
+    packaged: Callable[[], Mapping[str, Any]]
+    meet: Callable[..., Meeting]
+    measure: str
+    whole: str
+
+
+def kinds_of_studies() -> dict[str, PlaceKind]:
+    """Return the kinds of place that studies add, by the kind of their files."""
+    return {what: attribute(study, each.kind) for what, (study, each) in added("places").items()}
+
+
+def kind_of(space: object) -> PlaceKind | None:
+    """Return the kind of a place that a study adds; None of all others."""
+    return next((kind for kind in kinds_of_studies().values() if isinstance(space, kind.model)), None)
 
 
 def require_options(passed: Mapping[str, Any], known: type) -> None:
@@ -149,8 +170,8 @@ def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Me
     """
     require(len(set(names)) == len(names), "a policy is named twice; give each once")
     space = space_of(on, options.get("overrides", ()))
-    if isinstance(space, Benchmark):
-        return _on_benchmark(names, space, word, options)
+    if (kind := kind_of(space)) is not None:
+        return kind.meet(names, space, word, options)
     if isinstance(space, FabricSpace):
         return _on_fabric(names, space, word, options)
     return _on_networks(names, space, word, options)
@@ -164,21 +185,24 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
     """
     if not isinstance(on, str | os.PathLike):
         return _as_space(on)
-    if str(on) in packaged_benchmarks() and not Path(on).exists():
-        require(not overrides, "--set: not with a benchmark")
-        return benchmark(on)
+    for what, each in kinds_of_studies().items():
+        if str(on) in each.packaged() and not Path(on).exists():
+            require(not overrides, f"--set: not with a {what}")
+            found: Space = each.packaged()[str(on)]
+            return found
     document = read_document(on, root="either")
     if isinstance(document.data, list):
         require(bool(document.data), f"{on}: must be a list with at least one network")
         return _listed(document, overrides)
     keys = set(document.data)
     kind = next((name for name, each in KINDS.items() if each.has(keys) and each.needs() <= keys), None)
-    if kind is not None and kind not in PLACES:
+    places = _PLACES | {what: each.model for what, each in kinds_of_studies().items()}
+    if kind is not None and kind not in places:
         text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
         raise InputError(f"{on}: {text}")
     # the place that most of the keys are of: its model says what is wrong with the others
-    kinds = ("networks", "scenario", "benchmark")
-    model = PLACES[kind or max(kinds, key=lambda name: len(keys & set(PLACES[name].model_fields)))]
+    kinds = ("networks", "scenario", *kinds_of_studies())
+    model = places[kind or max(kinds, key=lambda name: len(keys & set(places[name].model_fields)))]
     return _as_space(validate(read_with_files(on, model, overrides), model))
 
 
@@ -201,14 +225,14 @@ def _on_networks(
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
     require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
-    name, settings = _simulator(options, space)
+    name, settings = simulator_of(options, space.simulators)
     found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
     jobs, in_python = (
         options.get("jobs", 1),
         any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy)),
     )
-    pool = _pool(options) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
+    pool = pool_of(options) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
     execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
     simulator = execution.of_networks(space.duration)
     for policy in contenders.values():
@@ -234,17 +258,17 @@ def _on_networks(
     return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=own)
 
 
-def _simulator(options: Options, space: Space) -> tuple[str, str]:
+def simulator_of(options: Options, simulators: Sequence[str]) -> tuple[str, str]:
     """Return the simulator of a place, and the text of its options."""
-    name, _, settings = (options.get("simulator") or space.simulators[0]).partition(":")
+    name, _, settings = (options.get("simulator") or simulators[0]).partition(":")
     name = "engine" if name == FABRIC else name
-    known = ["engine" if each == FABRIC else each for each in space.simulators]
+    known = ["engine" if each == FABRIC else each for each in simulators]
     require(name in known, f"--simulator {name}: not here{did_you_mean(name, known)}")
     require(name == "ns3" or not settings, f"--simulator {name}: only ns3 has options")
     return name, settings
 
 
-def _pool(options: Options) -> Pool | None:
+def pool_of(options: Options) -> Pool | None:
     """Return the workers that are asked for; None for what is usual here."""
     name = options.get("executor", "local")
     return None if name == "local" else executor(name, options.get("jobs", 1))
@@ -257,36 +281,10 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, optio
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
         scored = space.utility(options.get("utility") or space.usual_utility)
-    first, (name, _) = options.get("seed", 1), _simulator(options, space)
+    first, (name, _) = options.get("seed", 1), simulator_of(options, space.simulators)
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
-    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1), _pool(options)))
+    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1), pool_of(options)))
     return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
-
-
-def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, options: Options) -> Meeting:
-    """Return congestion controls on the scenarios of a benchmark."""
-    for name in ("utility", "seeds"):
-        require(options.get(name) is None, f"--{name}: not with a benchmark")
-    (simulator, settings), jobs = _simulator(options, space), options.get("jobs", 1)
-    require(not settings, "--simulator: ns-3 has no options in a benchmark")
-    found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
-    contenders = dict(zip(short_names(names), found, strict=True))
-    seed, scored = derive(options.get("seed", 1), "bench", space.name), space.utility(space.usual_utility)
-    place = space.trials(seed, scored, Execution(simulator, jobs, _pool(options)))
-    runner = place.runner
-    for policy in contenders.values():
-        runner.check(space, policy)
-    if (cache := options.get("trial_cache")) is not None:
-        place = replace(place, runner=CachedTrials(runner, cache, BENCH_CODE[simulator]))
-
-    def costs(counts: Sequence[int]) -> Costs:
-        paces = cpu_s_per_megabit(space, place.seed, runner, contenders)
-        ends = [cost(space, place.seed, paces, count, jobs) for count in counts]
-        words = ("first look", "at most")[-len(counts) :]
-        return Costs(dict(zip(words, ends, strict=True)), paces={name: 1000 * pace for name, pace in paces.items()})
-
-    depends = {"simulator": simulator}
-    return Meeting(place, contenders, space, simulator, depends, first_look=place.first_look, costs=costs)
 
 
 def short_names(names: Sequence[str]) -> list[str]:

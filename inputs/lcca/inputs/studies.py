@@ -78,6 +78,19 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class AddedPlace:
+    """A kind of place where contenders meet.
+
+    Attributes:
+        kind: a `lcca.experiments.places.PlaceKind`.
+        folder: of the package, with the files of those that come with it.
+    """
+
+    kind: str
+    folder: str
+
+
+@dataclass(frozen=True)
 class Study:
     """What a study adds.
 
@@ -88,6 +101,7 @@ class Study:
         sections: of the report.
         headlines: functions that say a run's answer in one line, by the key in its summary that they read.
         environments: by id.
+        places: by the kind of their files.
         tuners: of fabrics, by name: a `lcca.remy_plus.tuners.kinds.TunerKind` each.
         learners: contenders that `lcca study` trains (`train:`), by name: a `lcca.experiments.studies.learner.Learner`
             each.
@@ -101,13 +115,18 @@ class Study:
     sections: Sequence[ReportSection] = ()
     headlines: Mapping[str, str] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=dict)
+    places: Mapping[str, AddedPlace] = field(default_factory=dict)
     tuners: Mapping[str, str] = field(default_factory=dict)
     learners: Mapping[str, str] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
 
 
-LOOKED_UP = {"lcca.remy_plus.tuners.registry": "tuners", "lcca.experiments.studies.config": "learners"}
+LOOKED_UP = {
+    "lcca.remy_plus.tuners.registry": "tuners",
+    "lcca.experiments.studies.config": "learners",
+    "lcca.experiments.places": "places",
+}
 """Modules of the core that look up in studies what results depend on, and where: whoever imports them runs that too."""
 
 
@@ -158,4 +177,5 @@ def attribute(study: str, name: str) -> Any:
 def behind(modules: Iterable[str]) -> list[str]:
     """Return the modules of studies that modules of the core look up."""
     parts = {LOOKED_UP[name] for name in modules if name in LOOKED_UP}
-    return sorted({full_name(study, at).partition(":")[0] for part in parts for study, at in added(part).values()})
+    names = [(study, getattr(at, "kind", at)) for part in parts for study, at in added(part).values()]
+    return sorted({full_name(study, name).partition(":")[0] for study, name in names})

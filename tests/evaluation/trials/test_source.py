@@ -6,8 +6,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.scenario import draw
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.scenarios.spaces import NetworkSpaces
@@ -20,6 +18,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
+
+from ...studies import of_studies
 
 SPACE = {"link_rate": 2, "rtt": {"min": 10, "max": 20, "step": 5}, "senders": {"min": 1, "max": 2, "step": 1}} | {
     "buffer": 50,
@@ -89,7 +89,7 @@ PLACES: list[Place] = [
     ),
     FabricSpace.model_validate({"fabric": SCENARIO}),
     FabricSpace.model_validate({"fabric": [SCENARIO, SCENARIO | {"name": "longer", "duration_us": 40}]}),
-    benchmark("cc-bench-1"),
+    *of_studies("PLACES").values(),
 ]
 
 
@@ -106,9 +106,10 @@ def test_places_give_trials_of_their_own(place: Place) -> None:
 
 def streams(place: Place, seed: int) -> list[tuple[object, int]]:
     """Return what the first 200 trials draw from: the network, scenario or link, and the seed of the trial."""
-    if isinstance(place, Benchmark | FabricSpace):
-        drawn = place.draw(seed, 200) if isinstance(place, FabricSpace) else draw(place, seed, 200, 0)
-        return [(each.scenario.name, each.seed) for each in drawn]
+    if isinstance(place, FabricSpace):
+        return [(each.scenario.name, each.seed) for each in place.draw(seed, 200)]
+    if drawn := of_studies("DRAWN").get(type(place)):
+        return [(each.scenario.name, each.seed) for each in drawn(place, seed)]
     source = place.trials(seed, place.utility(place.usual_utility), Execution())
     rows = source.rows({"aimd": baseline("aimd")}, Block(0, 0, min(200, place.length or 200)))
     return list(zip(rows["network"], rows["seed"].tolist(), strict=True))

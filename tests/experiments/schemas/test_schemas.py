@@ -13,6 +13,7 @@ from lcca.experiments.starters import STARTERS, starter
 from lcca.inputs.yaml_text import parse
 
 from ...fixtures import RunCommand
+from ...studies import of_studies
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
@@ -42,7 +43,8 @@ def test_committed_schema_is_current(name: str, lcca: RunCommand) -> None:
 
 
 def test_shipped_files_name_their_schema_and_fit_it(problems: Any) -> None:
-    files = [path for path in (ROOT / "configs").rglob("*.yaml") if "/".join(path.parts[-2:]) not in PARTS]
+    folders = [ROOT / "configs", *ROOT.glob("studies/*/configs")]
+    files = [path for folder in folders for path in folder.rglob("*.yaml") if "/".join(path.parts[-2:]) not in PARTS]
     assert len(files) > 80
     for path in files:
         text = path.read_text(encoding="utf-8")
@@ -55,8 +57,8 @@ def test_packaged_files_fit_their_schema(problems: Any) -> None:
     folders = {
         "signal-set": "signal-sets/lcca/signal_sets/sets",
         "header": "signal-sets/lcca/signal_sets/headers/catalogue",
-        "benchmark": "evaluation/lcca/evaluation/bench/benchmarks",
         "flow-sizes": "evaluation/lcca/evaluation/scenarios/flow_sizes",
+        **of_studies("FOLDERS"),
     }
     for name, folder in folders.items():
         files = list((ROOT / folder).glob("*.yaml"))

@@ -56,6 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
+    from lcca.experiments.places import kind_of
     from lcca.experiments.recipes.rank import ranking
 
     wanted = place_of(options) | settling_of(options)
@@ -72,30 +73,27 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(result.content)
     else:
-        margin = f"{options.margin_percent:g} % of {_measure(place.utility)}"
-        _print(found, title, place.utility, margin, result.content)
+        kind = kind_of(prepared.meeting.space)
+        margin = f"{options.margin_percent:g} % of {kind.whole if kind else _measure(place.utility)}"
+        _print(found, title, kind.measure if kind else "score (bits)", margin, result.content)
     return 0
 
 
 def _measure(utility: Utility) -> str:
     """Return what a margin in per cent is of."""
-    from lcca.evaluation.bench.source import WinningRate
     from lcca.evaluation.trials.ratio import Ratio
 
-    if isinstance(utility, WinningRate):
-        return "all intervals"
     return f"typical {utility.of.label}" if isinstance(utility, Ratio) else "throughput"
 
 
-def _print(found: Ranking, title: str, utility: Utility, margin: str, content: dict[str, Any]) -> None:
+def _print(found: Ranking, title: str, measure: str, margin: str, content: dict[str, Any]) -> None:
     from lcca.cli.printing.console import print_table, wide_console
-    from lcca.evaluation.bench.source import WinningRate
     from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, rank_words
     from lcca.evaluation.report.words.statements import interval
     from lcca.evaluation.report.words.table import Table
     from lcca.evaluation.settling.intervals import UNFINISHED
 
-    measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
+    measure = f"{measure} [{1 - found.alpha:.0%}]"
     rows = [
         (
             *(rank_words(standing), s["id"]),

@@ -21,6 +21,7 @@ from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.inputs.files import packaged_files
 from lcca.inputs.numbers import real
+from lcca.inputs.studies import PACKAGE, added
 from lcca.remy_plus.fabric.settings import FLUID
 from lcca.remy_plus.policies.explicit import SIMPLE
 from lcca.remy_plus.policies.families import HAND_DESIGNED
@@ -57,8 +58,7 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         "--on",
         required=True,
         metavar="PLACE",
-        help="YAML file of a network space, a list of networks, a fabric scenario or a benchmark, or a benchmark: "
-        + ", ".join(packaged_files("lcca.evaluation.bench", "benchmarks")),
+        help=", ".join(("YAML file of a network space", "a list of networks", "a fabric scenario", *_added_places())),
     )
     add_overrides(
         parser,
@@ -79,6 +79,12 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
         f"ns3:header_bytes=0: {', '.join(each.name for each in fields(Ns3Options)[:-1])}, and attributes of the queue",
     )
     add_execution(parser)
+
+
+def _added_places() -> list[str]:
+    """Return the kinds of place that studies add, with the names of those that need no file."""
+    those = {what: packaged_files(f"{PACKAGE}.{study}", each.folder) for what, (study, each) in added("places").items()}
+    return [f"a {what} or the name of one: {', '.join(names)}" for what, names in those.items()]
 
 
 def add_overrides(parser: argparse.ArgumentParser, of: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bounds.gap import MEASURED, gap_content
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
@@ -25,7 +24,7 @@ from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
 from lcca.experiments.defaults import BOUNDED, SEEDS
 from lcca.experiments.experiment import Experiment, Found, Stop
-from lcca.experiments.places import Meeting, On, Options, meet, space_of
+from lcca.experiments.places import Meeting, On, Options, kind_of, meet, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.runs.kinds import EVALUATE
 from lcca.experiments.runs.seeds import derive
@@ -69,7 +68,7 @@ def evaluating(
 ) -> Prepared:
     """Return the evaluation, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     space = space_of(on, wanted.get("overrides", ()))
-    require(not isinstance(space, Benchmark), "evaluate: a benchmark's scores are of all together; use rank")
+    require(kind_of(space) is None, "evaluate: a benchmark's scores are of all together; use rank")
     if not isinstance(space, FabricSpace):
         wanted["seeds"] = wanted.get("seeds") or SEEDS
     meeting = meet(policies := each_of(policies), space, None, wanted)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
@@ -16,7 +15,7 @@ from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
-from lcca.experiments.places import On, Options, meet, require_options, space_of
+from lcca.experiments.places import On, Options, kind_of, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.experiments.runs.kinds import RANK
@@ -72,7 +71,7 @@ def ranking(
     policies = each_of(policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
     space = space_of(on, wanted.get("overrides", ()))
-    if isinstance(space, Benchmark) and cached and wanted.get("trial_cache") is None:
+    if kind_of(space) is not None and cached and wanted.get("trial_cache") is None:
         wanted["trial_cache"] = TRIAL_CACHE
     meeting = meet(policies, space, "rank", wanted)
     place, most = meeting.place, meeting.most(trials, RANKED)
@@ -111,4 +110,4 @@ def ranking(
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
     options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
     config = asked(RANK, policies, on, meeting, wanted.get("seed", 1), options)
-    return Prepared(experiment, meeting, config, content, always_kept=isinstance(space, Benchmark))
+    return Prepared(experiment, meeting, config, content, always_kept=kind_of(space) is not None)

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
 
-from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.scenarios.networks import ListedNetworks
-from lcca.evaluation.scenarios.spaces import AnySpace
+from pydantic import SerializeAsAny
+
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import Kind
 from lcca.inputs.model import Model
@@ -36,7 +34,7 @@ class Asked(RunConfig):
     libraries: ClassVar[Mapping[str, str]] = {}
 
     policies: tuple[Named, ...]
-    place: AnySpace | ListedNetworks | FabricSpace | Benchmark
+    place: SerializeAsAny[Model]
     options: dict[str, Any]
 
 

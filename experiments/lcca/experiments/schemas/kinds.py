@@ -80,7 +80,6 @@ KINDS: Mapping[str, FileKind] = {
     "flow-sizes": FileKind(
         "a table of flow sizes", "`sizes: FILE` in a workload", "evaluation.scenarios.sizes:SizeTable"
     ),
-    "benchmark": FileKind("a benchmark", "lcca rank --on FILE", "evaluation.bench.benchmark:Benchmark"),
     "signal-set": FileKind(
         "a signal set", "`signal_sets: [e2e, FILE]` in a campaign", "signal_sets.signal_set:SignalSet"
     ),

@@ -7,75 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
-from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import Description, Scenario
 
 Floats = NDArray[np.float64]
-
-PACKET_BITS = 8 * PACKET_BYTES
-
-MOST_STRATA = 6
-"""More would make stretches of scenarios more even, and leave fewer to choose from in each."""
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One link with a drop-tail buffer.
-
-    Attributes:
-        link_mbps: its rate at first.
-        factor: by which the rate is multiplied in every other step; 1 for a rate that stays.
-        rtt_ms: smallest round-trip time.
-        buffer_bdp: of the buffer, in bandwidth-delay products of the first rate.
-        loss: share of data packets that are lost behind the link, at random.
-    """
-
-    link_mbps: float
-    factor: float
-    rtt_ms: float
-    buffer_bdp: float
-    loss: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """Its parameters, as in ``48mbps-x2-40ms-1bdp``, and its loss if there is any: ``…-0.01loss``."""
-        change = "flat" if self.factor == 1 else f"x{self.factor:g}"
-        lost = f"-{self.loss:g}loss" if self.loss else ""
-        return f"{self.link_mbps:g}mbps-{change}-{self.rtt_ms:g}ms-{self.buffer_bdp:g}bdp{lost}"
-
-    @cached_property
-    def bdp_packets(self) -> int:
-        """Whole packets of 1,500 bytes in a bandwidth-delay product."""
-        return int(self.link_mbps * self.rtt_ms * 1000 / PACKET_BITS)
-
-    @property
-    def buffer_packets(self) -> int:
-        """Size of the buffer, in whole packets, at least one."""
-        return max(int(self.buffer_bdp * self.bdp_packets), 1)
-
-    def rates(self, first_s: float, every_s: float, end_s: float) -> tuple[tuple[float, float], ...]:
-        """Return (from s, Mb/s) from time 0 on: the first rate, then the other one, and so on in turn.
-
-        Args:
-            first_s: when the rate changes for the first time.
-            every_s: how long each rate then lasts.
-            end_s: of the trial.
-        """
-        found = [(0.0, self.link_mbps)]
-        while self.factor != 1 and (at := first_s + (len(found) - 1) * every_s) < end_s:
-            found.append((at, self.link_mbps * (self.factor if len(found) % 2 else 1)))
-        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -97,12 +39,7 @@ class Drawn:
     seed: int
 
 
-def strata(benchmark: Benchmark) -> int:
-    """Return how many strata the scenarios fall into: the most, up to six, that are equally large."""
-    return max(k for k in range(1, MOST_STRATA + 1) if len(benchmark.scenarios) % k == 0)
-
-
-def draw(benchmark: Benchmark, seed: int, count: int, first: int) -> list[Drawn]:
+def draw(benchmark: Description, seed: int, count: int, first: int) -> list[Drawn]:
     """Return trials first … first + count − 1.
 
     Trial k is of stratum k % strata. Strata are stretches of the scenarios in the order of the file, so that their
@@ -111,8 +48,8 @@ def draw(benchmark: Benchmark, seed: int, count: int, first: int) -> list[Drawn]
     return [_drawn(benchmark, seed, number) for number in range(first, first + count)]
 
 
-def _drawn(benchmark: Benchmark, seed: int, number: int) -> Drawn:
-    parts = strata(benchmark)
+def _drawn(benchmark: Description, seed: int, number: int) -> Drawn:
+    parts = benchmark.block
     size = len(benchmark.scenarios) // parts
     turn, stratum = divmod(number, parts)
     repetition, place = divmod(turn, size)
@@ -123,13 +60,13 @@ def _drawn(benchmark: Benchmark, seed: int, number: int) -> Drawn:
     return Drawn(number, scenario, repetition, late, int(rng.integers(1 << 32)))
 
 
-def megabits(benchmark: Benchmark, drawn: Drawn) -> float:
+def megabits(benchmark: Description, drawn: Drawn) -> float:
     """Return what a trial's link carries at most until the trial ends, in Mb."""
     trial = long_trial(benchmark, baseline("cubic"), drawn)
     return trial.link.megabits(0, trial.duration_s)
 
 
-def long_trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
+def long_trial(benchmark: Description, policy: Policy, drawn: Drawn) -> LongTrial:
     """Return a trial; its clock begins with the first flow, or `late_s` before the control's."""
     first, steps, scenario = benchmark.first, benchmark.steps, drawn.scenario
     start = drawn.late_s + (first.lead_s if first else 0.0)
@@ -170,18 +107,18 @@ class Runner(Protocol):
     def name(self) -> str:
         """Of the simulator."""
 
-    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+    def check(self, benchmark: Description, policy: Policy) -> None:
         """Check that a control can run, and the scenarios.
 
         Raises:
             InputError: it cannot; says why.
         """
 
-    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+    def cpu_s(self, benchmark: Description, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
 
-    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+    def key(self, benchmark: Description, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of all that a trial's result depends on, the code left out."""
 
-    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+    def measure(self, benchmark: Description, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial; yield (place among those that were asked for, what it did) as they come."""

@@ -7,19 +7,16 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.scenario import Drawn, Measured, draw, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed, libraries
 from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.policies.policy import Policy
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import Description
+from lcca.studies.ccbench.scenario import Drawn, Measured, draw, long_trial
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Ns3Bench:
         """The word in the column ``simulator``."""
         return f"ns-{installed()}"
 
-    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+    def check(self, benchmark: Description, policy: Policy) -> None:
         """Check that a control can run here.
 
         Raises:
@@ -54,19 +51,19 @@ class Ns3Bench:
         """
         long_plan(long_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
 
-    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+    def key(self, benchmark: Description, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of a trial's plan and of ns-3's libraries."""
         plan = long_plan(long_trial(benchmark, policy, drawn))
         text = json.dumps(plan, sort_keys=True, default=repr)  # of classes and bytes
         return hashlib.sha256(f"{self.name} {libraries()} {text}".encode()).hexdigest()
 
-    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+    def measure(self, benchmark: Description, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial, in worker processes."""
         trials = [long_trial(benchmark, *each) for each in asked]
         for place, found in iterate_long_trials(trials, self.jobs, self.pool):
             yield place, _measured(found)
 
-    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+    def cpu_s(self, benchmark: Description, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
         return run_long_trial(long_trial(benchmark, policy, drawn)).cpu_s
 

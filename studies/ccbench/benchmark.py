@@ -1,6 +1,6 @@
 """Does a ranking on a benchmark keep its error rate? A null that can fail, made of a ranking's own trials.
 
-    python benchmarks/settling/bench_null.py RUN [--first-look 17] [--turns 1] [--alpha 0.05]
+    python studies/ccbench/benchmark.py RUN [--first-look 17] [--turns 1] [--alpha 0.05]
         [--repetitions 1000] [--json]
 
 RUN is the folder of a benchmark's ranking. The differences of each pair of controls are shifted so that their true mean
@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, skew
 
-from lcca.evaluation.bench.benchmark import benchmark
-from lcca.evaluation.bench.scenario import strata
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.loaded_run import load_run
+from lcca.studies.ccbench.benchmark import benchmark
 
 SCENARIOS = 648
 
@@ -33,7 +32,7 @@ SCENARIOS = 648
 def pairs(run: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield each pair of controls, and its (turns, strata) differences with mean 0."""
     loaded = load_run(run)
-    parts = strata(benchmark(str(loaded.config["where"]["name"])))
+    parts = benchmark(str(loaded.config["where"]["name"])).block
     scores = loaded.trials.pivot(index="network", columns="policy", values="score_bits").sort_index()
     whole = scores.iloc[: len(scores) // parts * parts]
     for a, b in combinations(whole.columns, 2):

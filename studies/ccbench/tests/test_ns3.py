@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lcca.evaluation.bench.benchmark import benchmark
-from lcca.evaluation.bench.ns3 import Ns3Bench, _measured
-from lcca.evaluation.bench.scenario import Drawn, Scenario, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.simulator import libraries
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.studies.ccbench.benchmark import benchmark
+from lcca.studies.ccbench.description import Scenario
+from lcca.studies.ccbench.ns3 import Ns3Bench, _measured
+from lcca.studies.ccbench.scenario import Drawn, long_trial
 
 VEGAS = baseline("vegas")
 
@@ -75,7 +76,7 @@ def test_a_trial_that_is_kept_belongs_to_the_libraries_of_ns3(monkeypatch: pytes
     assert libraries() == _hash_of_linked_libraries()
     bench, drawn = Ns3Bench(1), Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7)
     before = bench.key(benchmark("cc-bench-1"), VEGAS, drawn)
-    monkeypatch.setattr("lcca.evaluation.bench.ns3.libraries", lambda: "another build's")
+    monkeypatch.setattr("lcca.studies.ccbench.ns3.libraries", lambda: "another build's")
     assert bench.key(benchmark("cc-bench-1"), VEGAS, drawn) != before
 
 

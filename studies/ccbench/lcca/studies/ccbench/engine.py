@@ -13,20 +13,17 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Measured, Scenario
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.python_control import in_real_time
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import PACKET_BITS, Description, Scenario
+from lcca.studies.ccbench.scenario import Drawn, Measured
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +49,7 @@ class EngineBench:
     runner: Runner = run_here
     name: str = "engine"
 
-    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+    def check(self, benchmark: Description, policy: Policy) -> None:
         """Check that a control can run here, and all scenarios.
 
         Raises:
@@ -70,12 +67,12 @@ class EngineBench:
         if what := next((name for name, asked in missing.items() if asked), None):
             raise InputError(f"{benchmark.name}: the fast engine has no {what}; use --simulator ns3")
 
-    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+    def key(self, benchmark: Description, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of the policy, the scenario, the intervals and the seed."""
         plan = [repr(compile_policy(policy).__getstate__()), repr(drawn), benchmark.content()]
         return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
 
-    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+    def measure(self, benchmark: Description, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial, those of one round-trip time together."""
         by_rtt: dict[float, list[int]] = defaultdict(list)
         for place, (_, drawn) in enumerate(asked):
@@ -92,7 +89,7 @@ class EngineBench:
                 mbps = np.where(packets > 0, packets * PACKET_BITS / 1000 / (ends[:, 1] - ends[:, 0]), np.nan)
                 yield place, Measured(mbps, delay)
 
-    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+    def cpu_s(self, benchmark: Description, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
         began = time.process_time()
         list(self.measure(benchmark, [(policy, drawn)]))

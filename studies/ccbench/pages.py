@@ -1,4 +1,4 @@
-"""Fills the page on CC-Bench with tables of the rankings in `results/reference/cc-bench`."""
+"""Fills the page on CC-Bench with tables of the rankings in `studies/ccbench/results`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from results import table
 
 MARK = "<!-- cc-bench {} -->"
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "cc-bench"
+FOLDER = Path(__file__).parent / "results"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -8,19 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.scenario import Drawn, Measured, Runner
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import check_writable, make_folder, read_checked, write_checked
 from lcca.remy_plus.policies.policy import Policy
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import Description
+from lcca.studies.ccbench.scenario import Drawn, Measured, Runner
 
 ENDING = ".trial"
 
@@ -54,20 +51,20 @@ class CachedTrials:
         """Of the simulator."""
         return self.runner.name
 
-    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+    def check(self, benchmark: Description, policy: Policy) -> None:
         """Check as the runner does."""
         self.runner.check(benchmark, policy)
 
-    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+    def cpu_s(self, benchmark: Description, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
         return self.runner.cpu_s(benchmark, policy, drawn)
 
-    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+    def key(self, benchmark: Description, policy: Policy, drawn: Drawn) -> str:
         """Return the name of a trial, 24 hex digits."""
         own = self.runner.key(benchmark, policy, drawn)
         return hashlib.sha256(f"{self._code} {own}".encode()).hexdigest()[:24]
 
-    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+    def measure(self, benchmark: Description, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Yield trials that are there, then those that are not; each of these is kept as soon as it comes."""
         files = [self.folder / f"{self.key(benchmark, *each)}{ENDING}" for each in asked]
         there = {place: found for place, file in enumerate(files) if (found := _read(file)) is not None}

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.scenario import Scenario, draw, strata
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump
+from lcca.studies.ccbench.benchmark import Benchmark, benchmark
+from lcca.studies.ccbench.description import Scenario
+from lcca.studies.ccbench.scenario import draw
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_every_scenario_comes_once_before_any_comes_again(second: Benchmark) -> 
 
 
 def test_a_block_has_one_scenario_of_each_stratum(first: Benchmark) -> None:
-    parts = strata(first)
+    parts = first.block
     at = {each: i for i, each in enumerate(first.scenarios)}
     for block in range(20):
         trials = draw(first, 9, parts, block * parts)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.bench.scenario import Drawn, Measured, Runner, draw, megabits
-from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utility import TrialScores
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.record import Record
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import Description
+from lcca.studies.ccbench.scenario import Drawn, Measured, Runner, draw, megabits
+from lcca.studies.ccbench.scores import Won
 
 FEWEST = 100
 """Scenarios that a first look rests on."""
@@ -73,7 +71,7 @@ class BenchTrials(OnPlace):
         runner: runs them.
     """
 
-    space: Benchmark
+    space: Description
     seed: int
     runner: Runner
     utility: WinningRate = field(default_factory=WinningRate)

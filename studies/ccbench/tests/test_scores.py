@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcca.evaluation.bench.scores import FairShareScore, PowerScore
+from lcca.studies.ccbench.scores import FairShareScore, PowerScore
 
 POWER, FAIR = PowerScore(), FairShareScore()
 

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, Ecn, Grid, benchmark
-from lcca.evaluation.bench.engine import EngineBench
-from lcca.evaluation.bench.ns3 import Ns3Bench
-from lcca.evaluation.bench.scenario import Drawn, Measured, draw
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
+from lcca.studies.ccbench.benchmark import Benchmark, benchmark
+from lcca.studies.ccbench.description import Ecn, Grid
+from lcca.studies.ccbench.engine import EngineBench
+from lcca.studies.ccbench.ns3 import Ns3Bench
+from lcca.studies.ccbench.scenario import Drawn, Measured, draw
 
 needs_ns3 = pytest.mark.skipif(
     importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)"

@@ -1,28 +1,74 @@
-"""A benchmark as its file gives it: a grid of scenarios, the intervals that are scored, and how."""
+"""A benchmark as its file describes it: a grid of scenarios, the intervals that are scored, and how."""
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
-from lcca.evaluation.bench.engine import EngineBench
-from lcca.evaluation.bench.ns3 import Ns3Bench
-from lcca.evaluation.bench.scenario import Scenario, strata
-from lcca.evaluation.bench.scores import Score
-from lcca.evaluation.bench.source import BenchTrials, WinningRate
-from lcca.evaluation.trials.executors import runner_on
-from lcca.evaluation.trials.place import Execution
-from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.ns3.baselines import LEAST_MARK_THRESHOLD
-from lcca.inputs.errors import require
 from lcca.inputs.model import Model
-from lcca.inputs.validation import named, packaged
+from lcca.inputs.units import PACKET_BYTES
+from lcca.studies.ccbench.scores import Score
+
+PACKET_BITS = 8 * PACKET_BYTES
+
+MOST_STRATA = 6
+"""More would make stretches of scenarios more even, and leave fewer to choose from in each."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One link with a drop-tail buffer.
+
+    Attributes:
+        link_mbps: its rate at first.
+        factor: by which the rate is multiplied in every other step; 1 for a rate that stays.
+        rtt_ms: smallest round-trip time.
+        buffer_bdp: of the buffer, in bandwidth-delay products of the first rate.
+        loss: share of data packets that are lost behind the link, at random.
+    """
+
+    link_mbps: float
+    factor: float
+    rtt_ms: float
+    buffer_bdp: float
+    loss: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its parameters, as in ``48mbps-x2-40ms-1bdp``, and its loss if there is any: ``…-0.01loss``."""
+        change = "flat" if self.factor == 1 else f"x{self.factor:g}"
+        lost = f"-{self.loss:g}loss" if self.loss else ""
+        return f"{self.link_mbps:g}mbps-{change}-{self.rtt_ms:g}ms-{self.buffer_bdp:g}bdp{lost}"
+
+    @cached_property
+    def bdp_packets(self) -> int:
+        """Whole packets of 1,500 bytes in a bandwidth-delay product."""
+        return int(self.link_mbps * self.rtt_ms * 1000 / PACKET_BITS)
+
+    @property
+    def buffer_packets(self) -> int:
+        """Size of the buffer, in whole packets, at least one."""
+        return max(int(self.buffer_bdp * self.bdp_packets), 1)
+
+    def rates(self, first_s: float, every_s: float, end_s: float) -> tuple[tuple[float, float], ...]:
+        """Return (from s, Mb/s) from time 0 on: the first rate, then the other one, and so on in turn.
+
+        Args:
+            first_s: when the rate changes for the first time.
+            every_s: how long each rate then lasts.
+            end_s: of the trial.
+        """
+        found = [(0.0, self.link_mbps)]
+        while self.factor != 1 and (at := first_s + (len(found) - 1) * every_s) < end_s:
+            found.append((at, self.link_mbps * (self.factor if len(found) % 2 else 1)))
+        return tuple(found)
+
 
 Positive = Annotated[float, Field(gt=0)]
 Listed = Annotated[tuple[Positive, ...], Field(min_length=1)]
@@ -87,7 +133,7 @@ class Ecn(Model):
     threshold_bdp: Positive = 0.17
 
 
-class Benchmark(Model):
+class Description(Model):
     """A benchmark.
 
     Attributes:
@@ -114,11 +160,6 @@ class Benchmark(Model):
     ecn: Ecn | None = None
     jitter_s: Annotated[float, Field(ge=0)] = 1.0
 
-    simulators: ClassVar[tuple[str, ...]] = ("ns3", "engine")
-    unit: ClassVar[str] = "scenarios"
-    usual_utility: ClassVar[str] = WinningRate.name
-    percent_of: ClassVar[str] = "intervals won"
-
     @field_validator("intervals_s")
     @classmethod
     def _in_order(cls, intervals: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
@@ -128,7 +169,7 @@ class Benchmark(Model):
         return intervals
 
     @model_validator(mode="after")
-    def _fits(self) -> Benchmark:
+    def _fits(self) -> Description:
         latest = max(end for _, end in self.intervals_s)
         if latest > self.duration_s:
             raise ValueError(f"intervals_s: the flow ends at {self.duration_s:g} s, an interval at {latest:g} s")
@@ -156,46 +197,16 @@ class Benchmark(Model):
 
     @property
     def block(self) -> int:
-        """Scenarios in a block: one of each stratum. `benchmarks/settling/bench_null.py` measures its errors."""
-        return strata(self)
+        """Scenarios in a block: one of each stratum, of which there are the most, up to six, that are equally large.
+
+        `studies/ccbench/benchmark.py` measures the errors.
+        """
+        return max(k for k in range(1, MOST_STRATA + 1) if self.length % k == 0)
 
     def whole(self, count: int) -> int:
         """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
         return count if count < self.block else self.block * -(-count // self.block)
 
-    def utility(self, name: str) -> WinningRate:
-        """Return the winning rate: nothing else scores a benchmark."""
-        require(name == WinningRate.name, f"{name}: not with a benchmark, which has a {WinningRate.name}")
-        return WinningRate()
-
-    def trials(
-        self,
-        seed: int,
-        utility: Utility,
-        execution: Execution,
-        seeds: Sequence[int] = (),
-        keep_delays: bool = False,
-    ) -> BenchTrials:
-        """See `Place.trials`."""
-        if execution.simulator == "engine":
-            return BenchTrials(self, seed, EngineBench(execution.jobs, runner_on(execution.workers)))
-        return BenchTrials(self, seed, Ns3Bench(execution.jobs, execution.pool))
-
     def content(self) -> dict[str, Any]:
         """Return everything that decides results, as JSON values."""
         return self.model_dump(mode="json", exclude={"name", "source"})
-
-
-def benchmark(name_or_path: str | os.PathLike[str]) -> Benchmark:
-    """Return a packaged benchmark by its name, or the one in a YAML file (a path or ``….yaml``).
-
-    Raises:
-        InputError: an unknown name, or a file that is wrong; the message says how to fix it.
-    """
-    return named("benchmark", name_or_path, Benchmark, packaged_benchmarks)
-
-
-@cache
-def packaged_benchmarks() -> Mapping[str, Benchmark]:
-    """Return the benchmarks that come with the package, by name."""
-    return packaged("lcca.evaluation.bench", "benchmarks", Benchmark)

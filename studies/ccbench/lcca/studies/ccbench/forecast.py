@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from lcca.evaluation.bench.scenario import Runner, draw, megabits
 from lcca.experiments.runs.forecast import Cost
 from lcca.remy_plus.policies.policy import Policy
-
-if TYPE_CHECKING:
-    from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.studies.ccbench.description import Description
+from lcca.studies.ccbench.scenario import Runner, draw, megabits
 
 
 def cpu_s_per_megabit(
-    benchmark: Benchmark, seed: int, runner: Runner, policies: Mapping[str, Policy]
+    benchmark: Description, seed: int, runner: Runner, policies: Mapping[str, Policy]
 ) -> dict[str, float]:
     """Return what each control takes for what a link carries, from a trial of the scenario that carries least.
 
@@ -28,7 +25,7 @@ def cpu_s_per_megabit(
     }
 
 
-def cost(benchmark: Benchmark, seed: int, paces: Mapping[str, float], scenarios: int, jobs: int) -> Cost:
+def cost(benchmark: Description, seed: int, paces: Mapping[str, float], scenarios: int, jobs: int) -> Cost:
     """Return what the first so many scenarios of a ranking cost."""
     carried = sum(megabits(benchmark, each) for each in draw(benchmark, seed, scenarios, 0))
     return Cost(scenarios, "scenarios", sum(paces.values()) * carried, jobs)

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.scenario import Drawn, Measured
-from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
+from lcca.studies.ccbench.benchmark import Benchmark, benchmark
+from lcca.studies.ccbench.scenario import Drawn, Measured
+from lcca.studies.ccbench.source import BenchTrials
 
 FIRST = benchmark("cc-bench-1")
 FULL, HALF, LATE = (baseline(f"fixed-window:{n}") for n in (1, 2, 3))

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.scenario import Drawn, Measured, draw
-from lcca.experiments.bench.cache import CachedTrials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
+from lcca.studies.ccbench.benchmark import Benchmark, benchmark
+from lcca.studies.ccbench.cache import CachedTrials
+from lcca.studies.ccbench.scenario import Drawn, Measured, draw
 
 BENCH = benchmark("cc-bench-1")
 ONE, TWO = baseline("fixed-window:1"), baseline("fixed-window:2")

@@ -1,1 +1,0 @@
-"""CC-Bench: scenarios, scores, and the winning rate per interval."""

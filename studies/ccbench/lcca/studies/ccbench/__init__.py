@@ -1,0 +1,1 @@
+"""Benchmarks of congestion controls: scenarios, who wins them, and trials that are run once for all rankings."""
