@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from results import table
+from markdown_tables import table
 
 MARK = "<!-- cceval {} -->"
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "cceval"

@@ -6,11 +6,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import runpy
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
+
+from markdown_tables import MINUS, Row, bits, table, worth
 
 from lcca.evaluation.settling.intervals import t_interval
 
@@ -29,9 +32,6 @@ IMPERFECT = {
 }
 """Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
 VERDICTS = ("better", "worse", "equivalent", "not settled")
-MINUS = str.maketrans("-", "−")
-
-Row = Mapping[str, Any]
 
 
 def written(text: str) -> str:
@@ -41,12 +41,12 @@ def written(text: str) -> str:
 
 def pages() -> list[Path]:
     """Return the pages that may have such tables."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("studies/*/*.md"))]
 
 
-def read(name: str) -> dict[str, Any]:
+def read(name: str, folder: Path = REFERENCE) -> dict[str, Any]:
     """Return a summary."""
-    found: dict[str, Any] = json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -55,12 +55,6 @@ def compared(summary: Row) -> dict[str, Row]:
     first = (summary.get("net_benefit") or {}).get("baseline") or summary["signal_sets"][0]["name"]
     found = [each for each in summary["comparisons"] if each["level"] == "set" and each.get("phase", "test") == "test"]
     return {each["B"]: each for each in found if each["A"] == first}
-
-
-def bits(low: float, high: float, middle: float | None = None) -> str:
-    """Return an interval in bits, with its middle."""
-    text = f"[{low:+.3f}, {high:+.3f}]"
-    return (text if middle is None else f"{middle:+.3f} {text}").translate(MINUS)
 
 
 def sets(name: str, equivalent: str = "as throughput") -> str:
@@ -82,7 +76,7 @@ def learners() -> str:
     """Return what sets are worth to laws and to tables."""
     laws, tables = (compared(read(name)) for name in ("signals", "signals-tables"))
     rows = [
-        [NAMES[name], *(cell for one in (laws[name], tables[name]) for cell in (_worth(one), one["verdict"]))]
+        [NAMES[name], *(cell for one in (laws[name], tables[name]) for cell in (worth(one), one["verdict"]))]
         for name in laws
     ]
     return table(("signal set", "laws: against E2E, bits", "", "rule tables: against E2E, bits", ""), rows)
@@ -123,7 +117,7 @@ def imperfect(name: str, what: str = "number of flows") -> str:
     rows = []
     for each in sorted(found, key=lambda each: -found[each]["against_e2e"]["difference"]):
         own, other = found[each]["against_e2e"], found[each].get("against_exact")
-        rows.append([imperfection(each), _worth(own), f"**{own['verdict']}**", _worth(other) if other else ""])
+        rows.append([imperfection(each), worth(own), f"**{own['verdict']}**", worth(other) if other else ""])
     return table((what, "against E2E", "", "against exact numbers"), rows)
 
 
@@ -134,7 +128,7 @@ def imperfect_in_both() -> str:
     for name in sorted(found["engine"], key=lambda each: -found["engine"][each]["scores_bits"][0]):
         cells = (found[place][name].get("against_e2e") for place in ("engine", "ns-3"))
         if name != "e2e":
-            rows.append([imperfection(name), *(x for each in cells for x in (_worth(each), f"**{each['verdict']}**"))])
+            rows.append([imperfection(name), *(x for each in cells for x in (worth(each), f"**{each['verdict']}**"))])
     return table(("number of flows", "in the engine, against E2E", "", "in ns-3", ""), rows)
 
 
@@ -190,7 +184,7 @@ def buffers(name: str) -> str:
     by_header = [{row["header"]: row for row in each["rows"]} for each in found]
     rows = []
     for header in sorted(middles, key=lambda each: middles[each]):
-        cells = [(_worth(each[header]), f"**{each[header]['decision']}**") for each in by_header]
+        cells = [(worth(each[header]), f"**{each[header]['decision']}**") for each in by_header]
         rows.append([f"`{header}`", *(cell for pair in cells for cell in pair)])
     return table(("header", *(head for each in found for head in (each["buffers"], ""))), rows)
 
@@ -320,52 +314,6 @@ def _percent(row: Row) -> str:
     return f"{middle} [{low}, {high}]".translate(MINUS)
 
 
-def adoption(of: str) -> str:
-    """Return what adopters gain and others pay, by share of adopters, of the questions on a place."""
-    rows = []
-    for name, found in read("adoption")["adoption"].items():
-        if of != found["place"] or " in " in name:
-            continue
-        pair, _, where = name.partition(" ")
-        first = " ".join(filter(None, (pair.replace("|", " beside "), where.removeprefix(f"on {of}"))))
-        for each in found["adoption"]:
-            cells = [
-                cell for who in ("adopters", "others") for cell in (_worth(each[who]), f"**{each[who]['verdict']}**")
-            ]
-            taken = f"{each['fairness']['taken_adopters']['mean']:.2f}"
-            rows.append([first, f"{100 * each['share']:g} %", *cells, taken])
-            first = ""
-        everyone = found["everyone"]
-        rows.append(["", "all", _worth(everyone), f"**{everyone['verdict']}**", "", "", ""])
-    return table(("", "adopt", "adopters, bits", "", "others, bits", "", "adopters take"), rows)
-
-
-def adoption_in_both() -> str:
-    """Return what half of the senders gain, and what all do, in the engine and in ns-3 on the same trials."""
-    every, rows = read("adoption")["adoption"], list[list[str]]()
-    for name in (each for each in every if each.endswith(" in ns-3")):
-        pair = name.removesuffix(" in ns-3")
-        for words, part in (("half: adopters", "adopters"), ("half: others", "others"), ("all", "")):
-            cells = []
-            for where in ("the engine", "ns-3"):
-                found = every.get(f"{pair} in {where}")
-                row = found and (found["adoption"][0][part] if part else found["everyone"])
-                cells += [_worth(row), f"**{row['verdict']}**"] if row else ["", ""]
-            rows.append([pair.replace("|", " beside ") if words.startswith("half: a") else "", words, *cells])
-    return table(("", "adopt", "in the engine, bits", "", "in ns-3, bits", ""), rows)
-
-
-def stamping() -> str:
-    """Return what laws whose header some switches write are worth, against none and against all switches, bits."""
-    rows = []
-    for each in read("adoption")["stamping"]:
-        if each["A"] == "e2e":
-            rows.append([f"`{each['law']}`", each["place"], each["B"], _worth(each), f"**{each['verdict']}**", "", ""])
-        else:
-            rows[-1][-2:] = [_worth(each), f"**{each['verdict']}**"]
-    return table(("header", "scenario", "who writes", "against no header", "", "against all switches", ""), rows)
-
-
 def scheduling() -> str:
     """Return what orders of hosts bring to laws that learnt with round robin, and headers beside them, bits."""
     found, rows = read("fabric-scheduling")["scores_bits"], []
@@ -414,21 +362,11 @@ def _marked(row: Row) -> str:
     return f"**{text}**" if row["low"] is not None and row["low"] * row["high"] > 0 else text
 
 
-def _worth(row: Row) -> str:
-    return bits(row["low"], row["high"], row["difference"])
-
-
-def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table of Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 RANGES = ("", "-rtt", "-senders")
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
-TABLES: Mapping[str, Callable[[], str]] = {
+TABLES: dict[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
     **{each: partial(headers, name) for each, name in CAMPAIGNS.items()},
@@ -454,12 +392,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{f"maps-{each}": partial(maps, f"paper/maps-{each}") for each in ("default", "2t", "2d")},
     "maps-elsewhere": maps_elsewhere,
     "maps-fabric": lambda: maps("maps-fabric"),
-    "adoption-networks": lambda: adoption("default"),
-    "adoption-hadoop": lambda: adoption("hadoop-incast-lossy"),
-    "adoption-websearch": lambda: adoption("websearch-lossy"),
-    "adoption-ns3": adoption_in_both,
-    "adoption-stamping": stamping,
 }
+
+for file in sorted(ROOT.glob("studies/*/tables.py")):
+    TABLES |= runpy.run_path(str(file))["TABLES"]
 
 if __name__ == "__main__":
     for page in pages():

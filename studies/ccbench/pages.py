@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from results import table
+from markdown_tables import table
 
 MARK = "<!-- cc-bench {} -->"
 FOLDER = Path(__file__).parent / "results"

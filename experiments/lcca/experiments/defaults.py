@@ -9,9 +9,6 @@ COMPARED = {"engine": 5000, "ns3": 512, "fabric": 256}
 RANKED = {"engine": 512, "ns3": 512, "fabric": 256}
 """Trials of each policy at most, by simulator."""
 
-ADOPTED = {"engine": 1024, "ns3": 96, "fabric": 128}
-"""Trials of each mixture at most, by simulator; of several trainings for each of them."""
-
 IN_BOTH = 96
 """Networks in both simulators."""
 

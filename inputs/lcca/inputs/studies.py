@@ -91,11 +91,27 @@ class AddedPlace:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """Another question that a command of the core asks where an option of the study's is given.
+
+    Attributes:
+        module: with `add(parser)`, which adds the option, and `run(options)`, which returns None where it is not given.
+        keyword: of the Python function of the same name.
+        prepared: the function that returns the experiment, ready to run.
+    """
+
+    module: str
+    keyword: str
+    prepared: str
+
+
+@dataclass(frozen=True)
 class Study:
     """What a study adds.
 
     Attributes:
         commands: by name.
+        variants: of commands of the core, by their names.
         functions: of `lcca.api`, by name.
         files: kinds of YAML file, by the name that `lcca schema` takes.
         sections: of the report.
@@ -110,6 +126,7 @@ class Study:
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, FileOfUsers] = field(default_factory=dict)
     sections: Sequence[ReportSection] = ()
@@ -162,6 +179,11 @@ def moved(path: str) -> str:
             if found and own.is_file():
                 return str(own)
     return ""
+
+
+def variants_of(command: str) -> list[tuple[str, Variant]]:
+    """Return what studies add to a command of the core, with their names."""
+    return [(name, study.variants[command]) for name, study in studies().items() if command in study.variants]
 
 
 def full_name(study: str, name: str) -> str:

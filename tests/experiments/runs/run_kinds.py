@@ -45,12 +45,6 @@ KINDS: dict[str, RunKind] = {
         ("policy.json", OTHER),
         [NOT_A_SPACE, (("--margin-percent", "0"), "--margin-percent: must be > 0, got 0")],
     ),
-    "adopt": RunKind(
-        (*("compare", "aimd", "policy.json", "--on", "space.yaml", "--trials", "120"), "--share", "0.5"),
-        {"space.yaml": SPACE, "policy.json": POLICY},
-        ("policy.json", OTHER),
-        [NOT_A_SPACE, (("--share", "2"), "--share: must be between 0 and 1")],
-    ),
     "evaluate": RunKind(
         ("evaluate", "aimd", "policy.json", "--on", "list.yaml", "--seeds", "30"),
         {"list.yaml": NETWORKS, "policy.json": POLICY},

@@ -16,7 +16,6 @@ from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.agree import agreeing
 from lcca.experiments.recipes.compare import comparing
 from lcca.experiments.recipes.evaluate import evaluating
@@ -88,7 +87,6 @@ STUDY = kinds.STUDY.replace("window:bdps=1\n", "policy.json\n", 1).replace("name
 VERBS = {
     "evaluate": met(evaluating, ["mine.py:Mine", MIX]),
     "compare": met(comparing, "mine.py:Mine", MIX),
-    "adopt": met(adopting, "mine.py:Mine", "{policy,other}.json", shares=[0.5]),
     "rank": met(ranking, ["aimd", "mine.py:Mine", MIX]),
     "agree": met(agreeing, ["mine.py:Mine", "policy.json", "other.json"]),
     "evaluate-fabric": Verb(FABRIC | POLICIES, lambda: evaluating(["dctcp", MIX], "star.yaml").config),
@@ -161,8 +159,11 @@ def test_the_versions_of_libraries_that_learn_or_search_count(verb: Verb, monkey
 
 
 SCORED = (
-    *("evaluate", "compare", "adopt"),
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("rank", "stress", "evaluate-both")),
+    *("evaluate", "compare"),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in (*(each for each in of_studies("RUNS") if each in ("adopt", "stress")), "rank", "evaluate-both")
+    ),
 )
 FUNCTION = "import numpy as np\ndef f(t, d):\n    return np.log2(t) - {} * np.log2(d)\n"
 

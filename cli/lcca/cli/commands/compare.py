@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
+from types import ModuleType
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.trials import (
@@ -17,15 +19,13 @@ from lcca.cli.options.trials import (
     settling_of,
 )
 from lcca.experiments.defaults import COMPARED
-from lcca.inputs.errors import require
 from lcca.inputs.names import one_name
-from lcca.inputs.numbers import real
+from lcca.inputs.studies import full_name, variants_of
 
 EXAMPLES = """\
   lcca compare aimd fixed-window:20 --on configs/networks/default.yaml
   lcca compare e2e.json link.json --on configs/networks/default.yaml --margin-percent 1 --json
-  lcca compare dcqcn hpcc --on configs/fabric/leaf-spine.yaml --utility slowdown-short-p99 --stop settled
-  lcca compare 'e2e.s{1,2,3,4,5}.json' 'flows.s{1,2,3,4,5}.json' --on configs/networks/default.yaml --share 0.1,0.5"""
+  lcca compare dcqcn hpcc --on configs/fabric/leaf-spine.yaml --utility slowdown-short-p99 --stop settled"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -34,14 +34,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", type=one_name, help="the candidate, likewise")
     add_place(parser)
     usual = f"{COMPARED['engine']}, in ns-3 {COMPARED['ns3']}, on a fabric {COMPARED['fabric']}"
-    parser.add_argument(
-        "--share",
-        type=shares,
-        default=(),
-        metavar="SHARES",
-        help="what these shares of senders, as in 0.1,0.5, gain that adopt B beside A, and what it costs the others; A "
-        "and B may be trainings in quoted braces, and verdicts then hold over trainings",
-    )
+    for variant in variants():
+        variant.add(parser)
     parser.add_argument("--trials", type=positive, help=f"pairs at most (default: {usual})")
     add_settling(parser, "over all looks")
     add_bound(parser)
@@ -49,36 +43,25 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def shares(text: str) -> list[float]:
-    """Parse shares such as 0.1,0.5."""
-    try:
-        return [real(each) for each in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text[:40]}: must be shares such as 0.1,0.5") from None
+def variants() -> list[ModuleType]:
+    """Return the modules of other questions by the same command, which studies add."""
+    return [import_module(full_name(study, each.module)) for study, each in variants_of("compare")]
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from lcca.cli.printing.console import print_table
+    for variant in variants():
+        if (status := variant.run(options)) is not None:
+            return int(status)
     from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
-    from lcca.evaluation.report.words.adoption import adoption_table
-    from lcca.experiments.recipes.adopt import adopting
     from lcca.experiments.recipes.compare import comparing
 
     both, wanted = (options.a, options.b, options.on), place_of(options) | settling_of(options)
-    if options.share:
-        require(not options.bound, "--bound: not with --share")
-        prepared = adopting(*both, shares=options.share, trials=options.trials, **wanted)
-    else:
-        prepared = comparing(*both, trials=options.trials, bound=options.bound, **wanted)
+    prepared = comparing(*both, trials=options.trials, bound=options.bound, **wanted)
     if (result := run_or_plan(options, prepared)) is None:
         return 0
     if options.json:
         print_json(result.content)
-    elif options.share:
-        print_table(adoption_table(result.content))
-        for each in result.content["adoption"]:
-            print(f"{100 * each['share']:g} %: {each['says']}")
     else:
         print_comparison(result.content["comparisons"][0], result.content["note"])
         if options.bound:

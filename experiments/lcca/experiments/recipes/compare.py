@@ -17,12 +17,12 @@ from lcca.evaluation.trials.source import keeping_phases
 from lcca.experiments.defaults import COMPARED
 from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet, require_options
-from lcca.experiments.recipes.adopt import adopting
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.experiments.runs.kinds import COMPARE
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
+from lcca.inputs.studies import attribute, variants_of
 from lcca.signal_sets.load import each_of
 
 
@@ -48,7 +48,7 @@ def compare(
         a: the baseline: a hand-designed congestion control, a file of a policy, a class in Python, a transport.
         b: the candidate, likewise.
         on: where they meet; see `lcca.experiments.places`.
-        shares: of senders that adopt `b` beside `a`, if that is the question; see `lcca.experiments.recipes.adopt`.
+        shares: of senders that adopt `b` beside `a`, if that is the question: what these gain, and what it costs others.
         trials: of each at most.
         out: folder that keeps every trial.
         resume: whether to go on with the run that is there.
@@ -58,8 +58,13 @@ def compare(
     Raises:
         InputError: something cannot be read or run, or the folder is not free.
     """
-    adopts = adopting(a, b, on, shares=shares, trials=trials, **wanted) if shares else None
-    return (adopts or comparing(a, b, on, trials=trials, **wanted)).run(out, resume=resume, quiet=quiet)
+    if shares:
+        others = [attribute(study, each.prepared) for study, each in variants_of("compare") if each.keyword == "shares"]
+        require(bool(others), "shares: needs the study of adoption")
+        prepared: Prepared = others[0](a, b, on, shares=shares, trials=trials, **wanted)
+    else:
+        prepared = comparing(a, b, on, trials=trials, **wanted)
+    return prepared.run(out, resume=resume, quiet=quiet)
 
 
 def comparing(

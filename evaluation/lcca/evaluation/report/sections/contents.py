@@ -4,7 +4,6 @@ from html import escape
 from pathlib import Path
 
 from lcca.evaluation.report.figures.saving import inline_svg, save
-from lcca.evaluation.report.sections.adoption import adoption
 from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling, strata
 from lcca.evaluation.report.sections.estimates import estimates
@@ -38,7 +37,6 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
 
 CORE: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
-    ("adoption", "Adoption", adoption),
     ("questions", "Questions", questions),
     ("convergence", "Estimates", estimates),
     ("agreement", "Both simulators", both_simulators),

@@ -16,26 +16,31 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
-from lcca.evaluation.comparison.populations import ADOPTERS, ALL, OTHERS, rows_by_population
 from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import block_means, mean_of_blocks
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import CONFIG, SUMMARY
 from lcca.evaluation.trials.policy_names import words_of
 from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.source import NetworkTrials
-from lcca.experiments.defaults import ADOPTED
 from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials
 from lcca.experiments.places import On, Options, meet, require_options, short_names
 from lcca.experiments.recipes.prepared import Prepared, asked
 from lcca.experiments.recipes.rules import Settling, stop_of
-from lcca.experiments.runs.kinds import ADOPT
+from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 from lcca.signal_sets.load import each_of
+from lcca.studies.adoption.populations import ADOPTERS, ALL, OTHERS, rows_by_population
+
+ADOPT = Kind("adopt", (CONFIG, SUMMARY), "lcca.studies.adoption.recipe")
+
+ADOPTED = {"engine": 1024, "ns3": 96, "fabric": 128}
+"""Trials of each mixture at most, by simulator; of several trainings for each of them."""
 
 GAIN = {"better": "pays", "worse": "does not pay", "equivalent": "makes no difference"}
 COST = {"better": "helps the others", "worse": "costs the others", "equivalent": "leaves the others as they are"}

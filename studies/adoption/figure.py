@@ -1,15 +1,15 @@
-"""Draws what adopters gain and others pay, from `results/reference/adoption.json`: `python docs/hooks/adopters.py`."""
+"""Draws what adopters gain and others pay, from `studies/adoption/results/adoption.json`: `python studies/adoption/figure.py`."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from results import read
 
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.report.figures.style import HUES, INK, MARKERS, drawing, legend_below, new_figure
 
-FIGURES = Path(__file__).resolve().parents[1] / "figures"
+FIGURES = Path(__file__).resolve().parent
 PAIRS = {
     "capacity+flows|e2e": "capacity and flows beside E2E, network",
     "link+queue|e2e": "link and queue beside E2E, network",
@@ -24,15 +24,18 @@ PAIRS = {
 @drawing
 def draw() -> Figure:
     """Return, of pairs, what adopters and others score against nobody adopting: a tenth, half and all adopt."""
-    found, rows = read("adoption")["adoption"], list[str]()
+    adoption, rows = (
+        json.loads((FIGURES / "results" / "adoption.json").read_text(encoding="utf-8"))["adoption"],
+        list[str](),
+    )
     points: dict[str, list[tuple[float, dict[str, float]]]] = {"adopters": [], "others": []}
     for pair, words in PAIRS.items():
-        for each in found[pair]["adoption"]:
+        for each in adoption[pair]["adoption"]:
             rows.append(f"{words}: {100 * each['share']:g} %")
             points["adopters"].append((len(rows) - 0.12, each["adopters"]))
             points["others"].append((len(rows) + 0.12, each["others"]))
         rows.append(f"{words}: all")
-        points["adopters"].append((float(len(rows)), found[pair]["everyone"]))
+        points["adopters"].append((float(len(rows)), adoption[pair]["everyone"]))
     figure = new_figure(0.6 + 0.24 * len(rows))
     axes = figure.subplots()
     for at, (who, those) in enumerate(points.items()):

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import drawing, legend_below, mark, new_figure
 from lcca.evaluation.report.sections.section import Content, data_table
-from lcca.evaluation.report.words.adoption import POPULATIONS, adoption_table
 from lcca.evaluation.trials.tables import RunTables
+from lcca.studies.adoption.report.words import POPULATIONS, adoption_table
 
 
 def adoption(tables: RunTables) -> Content | None:

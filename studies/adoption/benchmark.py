@@ -1,9 +1,9 @@
 """Who gains by adopting a policy, who pays for it, and what a law loses where some switches do not write.
 
-    python benchmarks/reference/adoption.py [--out results/adoption] [--jobs 2] [--only NAME]
+    python studies/adoption/benchmark.py [--out results/adoption] [--jobs 2] [--only NAME]
 
 Trainings are those of `results/reference`; each is tested on traffic of its own. What is there is not run again; half
-an hour of CPU time. Writes `results/reference/adoption.json`, of which `docs/reproductions/adoption.md` has the tables.
+an hour of CPU time. Writes `studies/adoption/results/adoption.json`, of which `studies/adoption/results.md` has the tables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lcca.inputs.json_values import json_value
 from lcca.signal_sets.load import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = ROOT / "results" / "reference"
+REFERENCE = Path(__file__).resolve().parent / "results"
 DEFAULT = ROOT / "configs" / "networks" / "default.yaml"
 SCENARIOS = ROOT / "configs" / "fabric" / "scenarios"
 DCTCP = "dctcp:g=0.0049,increase_gbps=4.46@step:k_bdps=0.195"

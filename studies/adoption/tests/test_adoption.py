@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lcca.api import compare
-from lcca.evaluation.comparison.populations import ADOPTERS, ALL, OTHERS, jain, rows_by_population
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.spaces import NetworkSpaces
 from lcca.evaluation.trials.blocks import Block
@@ -19,6 +18,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture
+from lcca.studies.adoption.populations import ADOPTERS, ALL, OTHERS, jain, rows_by_population
 
 SPACE = NetworkSpace.model_validate(
     {

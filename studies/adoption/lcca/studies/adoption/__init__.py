@@ -1,0 +1,1 @@
+"""What those gain who adopt a policy first, and what it costs all others."""

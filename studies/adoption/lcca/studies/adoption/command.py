@@ -1,0 +1,55 @@
+"""`lcca compare --share`: what adopters gain, and what it costs the others."""
+
+from __future__ import annotations
+
+import argparse
+
+from lcca.cli.options.common import print_json
+from lcca.cli.options.trials import place_of, report_failures, run_or_plan, settling_of
+from lcca.inputs.errors import require
+from lcca.inputs.numbers import real
+
+EXAMPLES = """\
+  lcca compare 'e2e.s{1,2,3,4,5}.json' 'flows.s{1,2,3,4,5}.json' --on configs/networks/default.yaml --share 0.1,0.5"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add what asks for it."""
+    parser.add_argument(
+        "--share",
+        type=shares,
+        default=(),
+        metavar="SHARES",
+        help="what these shares of senders, as in 0.1,0.5, gain that adopt B beside A, and what it costs the others; A "
+        "and B may be trainings in quoted braces, and verdicts then hold over trainings",
+    )
+
+
+def shares(text: str) -> list[float]:
+    """Parse shares such as 0.1,0.5."""
+    try:
+        return [real(each) for each in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text[:40]}: must be shares such as 0.1,0.5") from None
+
+
+def run(options: argparse.Namespace) -> int | None:
+    """Run it; None where no share is given."""
+    if not options.share:
+        return None
+    from lcca.cli.printing.console import print_table
+    from lcca.studies.adoption.recipe import adopting
+    from lcca.studies.adoption.report.words import adoption_table
+
+    require(not options.bound, "--bound: not with --share")
+    wanted = place_of(options) | settling_of(options)
+    prepared = adopting(options.a, options.b, options.on, shares=options.share, trials=options.trials, **wanted)
+    if (result := run_or_plan(options, prepared)) is None:
+        return 0
+    if options.json:
+        print_json(result.content)
+    else:
+        print_table(adoption_table(result.content))
+        for each in result.content["adoption"]:
+            print(f"{100 * each['share']:g} %: {each['says']}")
+    return report_failures(list(result.rows["error"]))
