@@ -15,6 +15,7 @@ def bits(low: float, high: float, middle: float | None = None) -> str:
 
 
 def worth(row: Row) -> str:
+    """Return a difference in bits with its interval."""
     return bits(row["low"], row["high"], row["difference"])
 
 

@@ -3,7 +3,8 @@
     python studies/adoption/benchmark.py [--out results/adoption] [--jobs 2] [--only NAME]
 
 Trainings are those of `results/reference`; each is tested on traffic of its own. What is there is not run again; half
-an hour of CPU time. Writes `studies/adoption/results/adoption.json`, of which `studies/adoption/results.md` has the tables.
+an hour of CPU time. Writes
+`results/adoption.json`, of which `results.md` has the tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draws what adopters gain and others pay, from `studies/adoption/results/adoption.json`: `python studies/adoption/figure.py`."""
+"""Draws what adopters gain and others pay, from `results/adoption.json`: `python studies/adoption/figure.py`."""
 
 import json
 from pathlib import Path

@@ -48,7 +48,7 @@ def compare(
         a: the baseline: a hand-designed congestion control, a file of a policy, a class in Python, a transport.
         b: the candidate, likewise.
         on: where they meet; see `lcca.experiments.places`.
-        shares: of senders that adopt `b` beside `a`, if that is the question: what these gain, and what it costs others.
+        shares: of senders that adopt `b` beside `a`, if that is the question: what they gain and others pay.
         trials: of each at most.
         out: folder that keeps every trial.
         resume: whether to go on with the run that is there.
