@@ -23,12 +23,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.estimation.control import best_per_trial
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trial, run_fluid_trial
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.signal_sets.load import resolve
+from lcca.studies.cceval.estimators.control import best_per_trial
 
 FABRICS: dict[str, dict[str, Any]] = {
     "leaf-spine": {"topology": {"kind": "leaf-spine", "tors": 4, "hosts_per_tor": 4, "spines": 2, "uplink_gbps": 200}},

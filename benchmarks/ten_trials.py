@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lcca.evaluation.report.figures.estimates import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.intervals import t_interval
@@ -31,6 +30,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
 from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.workload import OpenFlows
+from lcca.studies.cceval.report.figures import draw_violins, violin_data
 
 Floats = NDArray[np.float64]
 

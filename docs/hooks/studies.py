@@ -1,6 +1,7 @@
 """Adds the pages of the studies (`studies/*/*.md`) to the site; links to a study that is not there become words."""
 
 import re
+import sys
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -53,6 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def fillers() -> list[ModuleType]:
     """Return the modules of studies that fill pages: `pages.py`, with a hook of MkDocs for each page."""
     found = []
+    sys.path.append(str(Path(__file__).parent))  # markdown_tables
     for file in sorted(ROOT.glob("studies/*/pages.py")):
         spec = spec_from_file_location(f"pages_of_{file.parent.name}", file)
         assert spec and spec.loader

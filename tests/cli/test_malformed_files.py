@@ -11,8 +11,8 @@ import pytest
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.experiments.campaign.grid import read_grid
-from lcca.experiments.estimation.run import EstimationConfig
 from lcca.experiments.places import space_of
+from lcca.experiments.schemas.kinds import KINDS
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config, read_with_files, validate
@@ -25,7 +25,7 @@ from ..fixtures import RunCommand
 READERS: dict[str, Callable[[Path], Any]] = {
     "campaign": read_grid,
     "merge": read_grid,
-    "cceval": lambda path: validate(read_with_files(path, EstimationConfig), EstimationConfig),
+    "cceval": lambda path: validate(read_with_files(path, KINDS["estimate"].model), KINDS["estimate"].model),
     "tuning": lambda path: validate(read_with_files(path, TuningConfig), TuningConfig),
     "space": lambda path: read_config(path, NetworkSpace),
     "networks": space_of,

@@ -190,17 +190,6 @@ def test_every_key_of_every_file_is_on_a_page() -> None:
         )
 
 
-def test_the_page_on_cceval_has_every_summary() -> None:
-    pages, page = hook(DOCS / "hooks" / "cceval.py"), text_of(DOCS / "reproductions" / "cceval.md")
-    text = pages.on_page_markdown(page)
-    assert "<!--" not in text
-    for run in pages.summaries("estimate"):
-        assert f"{run['policy']}, {run['trials']:,} trials" in text
-        assert all(pages.interval(metric) in text for metric in run["metrics"])
-    for found in pages.summaries("pairs"):
-        assert all(f"| {row['metric']} |" in text for row in found["metrics"])
-
-
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     example = re.search(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)

@@ -48,10 +48,3 @@ def test_a_folder_imports_only_from_folders_below_it() -> None:
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_importance_sampling_has_one_door() -> None:
-    room = ROOT / "evaluation" / "lcca" / "evaluation" / "estimation" / "importance"
-    files = [path for folder in PORTIONS for path in (ROOT / folder / "lcca").rglob("*.py") if room not in path.parents]
-    inside = [str(path) for path in files if "lcca.evaluation.estimation.importance." in path.read_text("utf-8")]
-    assert not inside, "import from lcca.evaluation.estimation.importance itself"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.estimation.tails import in_order
+from lcca.evaluation.settling.quantiles import in_order
 from lcca.evaluation.trials.loaded_run import FORMAT
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE
 from lcca.evaluation.trials.utility import unfinished_columns

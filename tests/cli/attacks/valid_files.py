@@ -13,7 +13,7 @@ from lcca.remy_plus.files.policyfile import PolicyFile, dumps
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.signal_sets.load import resolve
 
-from ...experiments.runs.run_files import FABRIC, MODEL_BASED, NETWORKS, POLICY, SPACE
+from ...experiments.runs.run_files import FABRIC, NETWORKS, SPACE
 from ...experiments.runs.run_kinds import KINDS
 from ...studies import of_studies
 
@@ -400,12 +400,6 @@ def subjects() -> dict[str, list[Subject]]:
         ],
         "study": [run_of("study")],
         "tune": [run_of("tune")],
-        "estimate": [
-            run_of("estimate"),
-            run_of("estimate-several"),
-            planned("small.yaml", {"small.yaml": MODEL_BASED, "policy.json": POLICY}, "estimate small.yaml"),
-            planned("metrics.yaml", KINDS["estimate-several"].files, "estimate small.yaml"),
-        ],
         "benchmark": [
             Subject(
                 "b.yaml",

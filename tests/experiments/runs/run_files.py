@@ -32,39 +32,6 @@ duration_us: 40
 """
 FABRIC = {"star.yaml": STAR, "links.csv": LINKS}
 
-ESTIMATE = """\
-name: small
-seed: 4
-policy: dctcp:increase_gbps=0.3
-fabric: star.yaml
-estimate: {metric: fct_us, quantile: 0.9, accuracy_percent: 4, ceiling: 40, flows: {from_bytes: 300, below_bytes: 1e4}}
-"""
-SEVERAL = ESTIMATE[: ESTIMATE.index("estimate:")] + "estimate: metrics.yaml\n"
-SMALL, LARGE = "{below_bytes: 1e4}", "{from_bytes: 1e4}"
-METRICS = f"""\
-target: mean-of-trials
-accuracy_percent: 8
-ceiling: 48
-every: 1
-block: 8
-metrics:
-  - {{metric: fct_us, quantile: 0.5, flows: {SMALL}}}
-  - {{metric: slowdown, quantile: 0.9, target: pooled, flows: {LARGE}, accuracy_percent: 30}}
-  - {{metric: slowdown}}
-"""
-MODEL_BASED = """\
-name: small
-policy: policy.json
-network: {link_rate: 1, rtt: 5, traffic: {load: 0.7, sizes: "lognormal:8:1", packet_bytes: 1000}}
-duration: 90
-estimate:
-  metric: fct_us
-  quantile: 0.99
-  accuracy_percent: 6
-  ceiling: 60
-  method: model-based
-  importance: {epochs: 1, cycles: 20, pilot: 20}
-"""
 TUNE = """\
 name: small
 fabric: star.yaml

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
-from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.runs import progress
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs, more_trials
+from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs
 from lcca.gym_envs.processes.workers import run_all
 from lcca.remy_plus.simulator import trial_completed
 
@@ -82,21 +81,6 @@ def test_differences_must_be_known_accurately() -> None:
 
 def test_before_the_first_look_all_pairs_may_be_needed() -> None:
     assert more_pairs([compared(0.0, 5)], 10, 20, 500) == More(10, 490, "pairs")
-
-
-def test_trials_to_an_accuracy() -> None:
-    values = np.random.default_rng(2).lognormal(0, 0.5, 100)
-    going = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=1))
-    assert more_trials(going) is None
-    going.feed(values)
-    look, more = going.looks[-1], more_trials(going)
-    assert more == More(look.forecast_low - look.n, look.forecast_high - look.n, "trials") and more.low > 1000
-    bounded = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=1, ceiling=150))
-    bounded.feed(values)
-    assert more_trials(bounded) == More(50, 50, "trials")
-    rough = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=90))
-    rough.feed(values)
-    assert more_trials(rough) == More(0, 0, "trials")
 
 
 def test_a_task_says_what_is_still_to_come(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,6 @@ from lcca.evaluation.trials import place
 from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.estimation import durations
-from lcca.experiments.estimation import run as estimation
 from lcca.experiments.reading.exporting import export_tables
 from lcca.experiments.recipes import kept, sweep
 from lcca.gym_envs.ns3.plan import Ns3Options
@@ -35,6 +33,7 @@ from lcca.remy_plus.engine import Engine
 
 from ...evaluation.report.test_report import read
 from ...fixtures import Answer, RunCommand
+from ...studies import of_studies
 from ..reading.pdflatex import problems_of_paper
 from .run_files import RunKind
 from .run_kinds import KINDS
@@ -60,9 +59,9 @@ def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (kept, sweep):
             patch.setattr(module, "render", lambda folder, costs: (folder / "report.html").touch())
-        for drawn in ("_draw", "_draw_looks"):
-            patch.setattr(estimation, drawn, lambda run, known: None)
-        patch.setattr(durations, "save", lambda figure, folder, name: None)
+        for module, names in of_studies("DRAWING").values():
+            for name in names:
+                patch.setattr(module, name, lambda *_: None)
         patch.setattr(place, "Ns3", EngineForNs3)
         yield
 

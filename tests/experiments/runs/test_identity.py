@@ -15,7 +15,6 @@ from lcca.evaluation.trials import place, utilities
 from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import read_campaign
-from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.recipes.agree import agreeing
 from lcca.experiments.recipes.compare import comparing
 from lcca.experiments.recipes.evaluate import evaluating
@@ -32,7 +31,7 @@ from ...studies import of_studies
 from . import run_files as kinds
 from .run_kinds import KINDS
 from .test_conformance import EngineForNs3, quick
-from .verbs import CONTROL, FABRIC, MIX, NETWORKS, POLICIES, Verb, met, read
+from .verbs import FABRIC, MIX, NETWORKS, POLICIES, Verb, met, read
 
 __all__ = ["quick"]
 
@@ -52,14 +51,6 @@ PPO = {
     )
     + "utilities: ['utility.py:f']\n",
 }
-ESTIMATE = """\
-name: small
-seed: 4
-policy: mine.py:Mine
-networks: space.yaml
-utility: utility.py:f
-estimate: {metric: delay_us, ceiling: 40}
-"""
 CHANGES = [
     (".py", "\n", "\n# other\n"),
     (".txt", "1", "2"),
@@ -90,8 +81,6 @@ VERBS = {
     "rank": met(ranking, ["aimd", "mine.py:Mine", MIX]),
     "agree": met(agreeing, ["mine.py:Mine", "policy.json", "other.json"]),
     "evaluate-fabric": Verb(FABRIC | POLICIES, lambda: evaluating(["dctcp", MIX], "star.yaml").config),
-    "estimate": read(EstimationConfig, ESTIMATE, NETWORKS | CONTROL),
-    "estimate-fabric": read(EstimationConfig, re.sub("dctcp.*", MIX, kinds.ESTIMATE), FABRIC | POLICIES),
     "tune": read(TuningConfig, "seed: 4\n" + kinds.TUNE, FABRIC, "optuna"),
     "study": read(StudyConfig, STUDY, FABRIC | FIRST, "optuna"),
     "sweep": Verb(SWEEP, lambda: read_campaign("small.yaml")),

@@ -13,7 +13,6 @@ import pytest
 from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs import code_version, version
 from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.runs.manifest import code_of
@@ -23,19 +22,19 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
 from ...fixtures import TINY, RunCommand, results
+from ...studies import of_studies
 
 Usage = namedtuple("Usage", "total used free")
 
 
 NETWORK = "{link_rate: 1, rtt: 9, senders: 2, buffer: 9, mean_on: 99, mean_off: 9, loss: 0, duration: 900}"
-ESTIMATION = "name: est\npolicy: aimd\nnetworks: SPACE\nestimate: {metric: score_bits, accuracy: 1}\n"
 TUNING = (
     "name: tuned\nnetworks: SPACE\nsimulator: engine\n"
     "tuner: {policy: 'fixed-window:9', space: {window: {min: 1, max: 9, step: 1}}}\n"
 )
 KINDS: dict[str, tuple[str, type[Any]]] = {
     "sweep": (TINY, CampaignConfig),
-    "estimate": (ESTIMATION.replace("SPACE", NETWORK), EstimationConfig),
+    **of_studies("CONFIGURED"),
     "tune": (TUNING.replace("SPACE", NETWORK), TuningConfig),
 }
 

@@ -18,7 +18,7 @@ from ...studies import of_studies
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 COMMENT = re.compile(r"^# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-PARTS = {"base/common.yaml", "cceval/metrics.yaml", "cceval/metrics-all.yaml", "cluster/ray.yaml"}
+PARTS = {"base/common.yaml", "configs/metrics.yaml", "configs/metrics-all.yaml", "cluster/ray.yaml"}
 """Files of `configs` that are part of others, or not for lcca."""
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (the extra dev)")

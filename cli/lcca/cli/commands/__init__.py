@@ -19,7 +19,6 @@ GROUPS = {
         "compare": "Compare policy B with policy A on fresh networks, until settled.",
         "rank": "Rank policies on the same fresh networks, with confidence intervals.",
         "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
-        "estimate": "Estimate a metric of one policy until it is accurate enough.",
     },
     "look": {
         "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",

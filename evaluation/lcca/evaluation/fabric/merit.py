@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import t_quantile
+from lcca.evaluation.settling.quantiles import tail_quantiles
 from lcca.remy_plus.core.elementary import log2, power
 
 Floats = NDArray[np.float64]

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from lcca.evaluation.estimation.tails import tail_quantiles
 from lcca.evaluation.fabric.merit import merits, unfinished_percent
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
+from lcca.evaluation.settling.quantiles import tail_quantiles
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio, unfinished_of

@@ -36,7 +36,6 @@ SWEEP = Kind(
     "sweep",
     (layout.CONFIG, layout.LEARNING, layout.SUMMARY, layout.VERDICTS, layout.REPORT),
 )
-ESTIMATE = Kind("estimate", (layout.CONFIG, layout.SUMMARY), "lcca.experiments.estimation.run")
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
 RANK = Kind(layout.RANK, (layout.CONFIG, layout.SUMMARY), grows=True)
 COMPARE = Kind("compare", (layout.CONFIG, layout.SUMMARY), grows=True)

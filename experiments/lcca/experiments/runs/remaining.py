@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.settling.sequence import HORIZON
 
 REMEMBERED = 8
@@ -79,18 +78,6 @@ def more_pairs(found: Sequence[Comparison], done: int, at_least: int, most: int,
             ahead = known or (each.n, each.n + left)
             low, high = max(low, ahead[0] - each.n), max(high, ahead[1] - each.n)
     return More(min(low, left), min(high, left), "pairs")
-
-
-def more_trials(going: Estimating) -> More | None:
-    """Return the trials until an estimate is as accurate as asked; None before its first look."""
-    if not going.looks:
-        return None
-    look, ceiling = going.looks[-1], going.config.ceiling
-    left = HORIZON if ceiling is None else max(ceiling - look.n, 0)
-    if look.accurate:
-        return More(0, 0, "trials")
-    high = look.forecast_high if look.forecast_high >= HORIZON else look.forecast_high - look.n
-    return More(min(max(look.forecast_low - look.n, 0), left), min(max(high, 0), left), "trials")
 
 
 def _about(low: str, high: str) -> str:

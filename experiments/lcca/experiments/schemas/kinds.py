@@ -57,7 +57,6 @@ class FileKind:
 KINDS: Mapping[str, FileKind] = {
     "campaign": FileKind("a campaign", "lcca sweep FILE", "experiments.campaign.config:CampaignConfig"),
     "study": FileKind("a study", "lcca study FILE", "experiments.studies.config:StudyConfig"),
-    "estimate": FileKind("an estimation", "lcca estimate FILE", "experiments.estimation.config:EstimationConfig"),
     "tune": FileKind("a tuning", "lcca tune FILE", "experiments.tuning.config:TuningConfig"),
     "networks": FileKind(
         "a network space",

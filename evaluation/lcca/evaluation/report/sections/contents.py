@@ -6,7 +6,6 @@ from pathlib import Path
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling, strata
-from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
 from lcca.evaluation.report.sections.network_shares import per_network
@@ -38,7 +37,6 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
 CORE: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
     ("questions", "Questions", questions),
-    ("convergence", "Estimates", estimates),
     ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", forest),
     ("scores", "Score by signal set", scores),

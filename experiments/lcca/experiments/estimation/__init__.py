@@ -1,1 +1,0 @@
-"""Estimating one metric of one policy."""

@@ -1,0 +1,1 @@
+"""Estimates of one metric of one policy until they are accurate enough (CCEval)."""

@@ -1,0 +1,46 @@
+"""The section on estimates: their intervals, and how these became narrower."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.words.headline import estimate_words, estimated
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.tables import RunTables
+from lcca.studies.cceval.report.figures import draw_convergence
+
+Json = dict[str, Any]
+
+
+def estimates(tables: RunTables) -> Content | None:
+    """Return a run's estimates, and the convergence of one that is alone; None for runs that estimate nothing."""
+    rows: list[Json] = tables.summary.get("estimates", [])
+    if not rows:
+        return None
+    head = ("Metric", "Estimate with its interval", "Trials", "Accurate", "Warning")
+    table = Table("Estimates", head, [_row(row) for row in rows])
+    answer = "; ".join(map(estimate_words, rows)) + "."
+    if len(rows) > 1:
+        return Content("Each estimate rests on all trials.", None, answer, (table,), unfolded=True)
+    looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
+    caption = "Half-width of the interval at each look, and the one required, by number of trials."
+    data = pd.DataFrame(looks, columns=["n", "half_width", "required"])
+    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data, unfolded=True)
+
+
+def _row(row: Json) -> tuple[str, ...]:
+    accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
+    name, unit, scale = estimated(row)
+    estimate, low, high = (None if row[end] is None else row[end] / scale for end in ("estimate", "low", "high"))
+    found = interval(estimate, low, high, "{:.5g}")
+    return f"{name}, {unit}" if unit else name, found, f"{row['trials']:,}", accurate, row["warning"]
+
+
+def _half_width(look: Json) -> float:
+    bounded = look["low"] is not None and look["high"] is not None
+    return (look["high"] - look["low"]) / 2 if bounded else math.nan
