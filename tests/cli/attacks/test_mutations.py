@@ -127,7 +127,11 @@ def test_a_command_that_misbehaves_is_found(
 
 def test_an_answer_that_does_not_notice_a_change_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = (case_of(number, 1) for number in range(2000))
-    case = next(case for case in cases if case.kind == "trace" and case.altered.key == "size_bytes")
+    case = next(  # of a row, not of the names of columns
+        case
+        for case in cases
+        if (case.kind, case.altered.key) == ("trace", "size_bytes") and "line 1:" not in case.altered.what
+    )
     answer = json.dumps(valid_answer(case.subject, case.words))
 
     def says_the_same(words: Sequence[str]) -> int:
