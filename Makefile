@@ -24,7 +24,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test test-slow tutorials test-full test-cpp sanitize lint types layers format stub schemas lock bench bench-settle wheel docs clean
+.PHONY: help setup ns3 quickstart test test-slow tutorials test-full test-cpp sanitize lint types layers format stub schemas pages lock bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -110,6 +110,9 @@ stub: $(VENV)/.dev  ## write the type stub of the C++ module anew
 
 schemas: $(VENV)/.dev  ## write the JSON Schemas of the YAML files anew
 	@for kind in $(SCHEMAS); do $(BIN)/lcca schema $$kind > docs/reference/schemas/$$kind.json; done
+
+pages: $(VENV)/.dev  ## write the tables of pages anew: keys, columns, transports, headers, commands, results
+	@$(BIN)/python docs/hooks/write.py
 
 bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 	@$(BIN)/python benchmarks/engine.py $(ARGS)

@@ -1,119 +1,27 @@
-"""Fills pages with what the code says of itself, never out of date: commands' help, transports, headers, columns."""
+"""Fills the page on the command line, as the site is built, with the help of every command.
+
+Help is not written into the page: its form depends on Python's version, and studies add commands.
+"""
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
-from lcca.remy_plus.policies.families import FAMILIES
-from lcca.remy_plus.policies.tunables import COMMON, Parameter
-from lcca.remy_plus.switches.knobs import Knob
-from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import SPRAYING, TRANSPORTS
-from lcca.signal_sets.headers.costs import switch_cost
-from lcca.signal_sets.headers.header import packaged_headers
-from lcca.signal_sets.headers.sources import SOURCES
-from lcca.signal_sets.headers.text import size
 
+MARK = "<!-- help of commands -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put what the code says of itself where a page has the mark of it (MkDocs, for each page)."""
-    for name, text in TEXTS.items():
-        mark = f"<!-- {name} -->"
-        markdown = markdown.replace(mark, text()) if mark in markdown else markdown
-    return markdown
-
-
-def table(heads: str, rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as a table below heads, which blanks and bars separate; nothing without rows."""
-    lines = [f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
-    return "\n".join([f"| {heads} |", "|" + "---|" * (heads.count("|") + 1), *lines]) if lines else ""
+    """Put the help of all commands where a page has the mark of it (MkDocs, for each page)."""
+    return markdown.replace(MARK, commands()) if MARK in markdown else markdown
 
 
 def commands() -> str:
     """Return the help of every command."""
     return "\n\n".join(map(section, subcommands().values()))
-
-
-def transports() -> str:
-    """Return the transports of the fabric and their parameters as tables."""
-    return "\n\n".join(map(transport, TRANSPORTS))
-
-
-def markers() -> str:
-    """Return the markers of the fabric and their parameters as tables."""
-    return "\n\n".join(f"**{name}**: {kind.source}.\n\n{knobs(kind.knobs)}" for name, kind in MARKERS.items())
-
-
-def controls() -> str:
-    """Return the congestion controls of ns-3 and their parameters as tables, those that all have first."""
-    own = {family: tuple(each for each in family.parameters if each not in COMMON) for family in FAMILIES.values()}
-    parts = [f"**{each.name}**: {each.title}, `{each.type}`.\n\n{tunables(rows)}" for each, rows in own.items()]
-    return "\n\n".join([f"**All** have:\n\n{tunables(COMMON)}", *parts])
-
-
-def tunables(parameters: tuple[Parameter, ...]) -> str:
-    """Return a table of parameters of ns-3's congestion controls."""
-    rows = (
-        (f"`{each.name}`", each.default, each.unit, each.attribute and f"`{each.attribute}`", each.meaning)
-        for each in parameters
-    )
-    return table("parameter | default | unit | ns-3 attribute | ", rows)
-
-
-def transport(name: str) -> str:
-    """Return one transport: its source, and a table of its parameters."""
-    kind = TRANSPORTS[name]
-    values = {key: f"{value:,g}" for key, value in kind.settings.items()}
-    if "spraying" in values:
-        values["spraying"] = SPRAYING[int(kind.settings["spraying"])]
-    own = "".join(f" `{key}` {value}." for key, value in values.items())
-    if kind.marker:
-        own += f" Marker `{kind.marker.kind}`."
-    return f"**{name}**: {kind.source}.{own}\n\n{knobs(kind.knobs)}"
-
-
-def knobs(found: Mapping[str, Knob]) -> str:
-    """Return a table of parameters, with ∝ where a default goes with the rate."""
-    searched = {key: f"{at.low:.2g} to {at.high:.4g}" for key, knob in found.items() if (at := knob.search)}
-    defaults = {key: f"{knob.default:g}{' ∝' if knob.by_rate else ''}" for key, knob in found.items()}
-    rows = ((f"`{key}`", defaults[key], searched.get(key, ""), at.unit, at.meaning) for key, at in found.items())
-    return table("parameter | default | tuned within | unit | ", rows)
-
-
-def metrics(found: Mapping[str, Metric]) -> str:
-    """Return the columns of a table of measurements; a column is in the unit that its name ends in."""
-    return table("column | | better", ((f"`{each.name}`", each.label, each.better) for each in found.values()))
-
-
-def headers() -> str:
-    """Return the catalogue of headers with their costs."""
-    costs = ((each, *switch_cost(each)) for each in packaged_headers().values())
-    rows = ((f"`{each.name}`", size(each), bits, work, each.title, each.reference) for each, bits, work in costs)
-    return table("name | on the wire | bits a port | operations | | from", rows)
-
-
-def sources() -> str:
-    """Return what hops can write into headers."""
-    return table("source | unit | ", ((f"`{name}`", each.unit, each.doc) for name, each in SOURCES.items()))
-
-
-TEXTS: dict[str, Callable[[], str]] = {
-    "commands": commands,
-    "transports": transports,
-    "markers": markers,
-    "controls": controls,
-    "trials": lambda: metrics(NETWORK_TRIALS),
-    "fabric trials": lambda: metrics(FABRIC_TRIALS),
-    "headers": headers,
-    "sources": sources,
-}
-"""What stands in place of each mark."""
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:

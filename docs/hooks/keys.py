@@ -1,12 +1,11 @@
-"""Fills pages with the keys of the YAML files, from their JSON Schemas: a table for each mapping."""
+"""Tables of the keys of the YAML files, from their JSON Schemas: one for each mapping."""
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-MARK = "<!-- keys {} -->"
 SCHEMAS = Path(__file__).resolve().parents[1] / "reference" / "schemas"
 PLACES = {
     "campaign": "configuration.md#campaigns",
@@ -43,16 +42,8 @@ FIRST = ("name", "networks", "fabric", "signal_sets", "headers", "trainer", "tra
 Node = Mapping[str, Any]
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the keys of a kind of file where a page has its mark (MkDocs, for each page)."""
-    for kind in PLACES:
-        mark = MARK.format(kind)
-        markdown = markdown.replace(mark, "\n\n".join(pages()[kind])) if mark in markdown else markdown
-    return markdown
-
-
 @cache
-def pages() -> dict[str, list[str]]:
+def by_kind() -> dict[str, list[str]]:
     """Return the tables of each kind of file."""
     shown = {root: PLACES[kind] for root, kind in ROOTS.items()}
     return {kind: list(tables(kind, shown)) for kind in PLACES}
@@ -80,11 +71,11 @@ def tables(kind: str, shown: dict[str, str]) -> Iterator[str]:
                 required = not path and key in node.get("anyOf", [node])[0].get("required", ())
                 rows.append((f"`{key}`", default(value, required), accepted(value), meaning.replace("|", "\\|")))
         if rows:
-            lines = [("key", "default", "accepted", ""), ("---",) * 4, *rows]
+            lines = [("key", "default", "accepted", "meaning"), ("---",) * 4, *rows]
             yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
         for at, label, content, anchor in mappings:
             title = f"`{at}`" + (f", `kind: {label}`" if label else "")
-            yield f"**{title}**: {content.get('description', '')}\n{{: #{anchor} }}"
+            yield f'<a id="{anchor}"></a>**{title}**: {content.get("description", "")}'.removesuffix(": ")
             yield from below(content, at)
 
     return below(schema.get("items", schema), "")
@@ -124,3 +115,12 @@ def accepted(value: Node) -> str:
     for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<")):
         each += [f"{sign} {value[key]:,}"] if key in value else []
     return ", ".join(dict.fromkeys(filter(None, each)))
+
+
+def text(kind: str) -> str:
+    """Return the tables of a kind of file as they stand in its page."""
+    return "\n\n".join(by_kind()[kind])
+
+
+TABLES: Mapping[str, Callable[[], str]] = {f"keys {kind}": partial(text, kind) for kind in PLACES}
+"""What stands after each mark."""

@@ -42,9 +42,10 @@ def name(path: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the headings of a page as the site names them."""
+    """Return the headings of a page as the site names them, and the places that it names itself."""
     headings = re.findall(r"^#+ (.+)$", text_of(page), re.MULTILINE)
-    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
+    named = set(re.findall(r'<a id="([^"]+)"></a>', text_of(page)))
+    return named | {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
 
 
 def test_links_resolve() -> None:
@@ -144,29 +145,42 @@ def test_the_page_on_the_command_line_has_every_command() -> None:
     assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--trainings" in text
 
 
+def writer() -> Any:
+    """Return the module that writes tables into pages."""
+    return hook(DOCS / "hooks" / "write.py")
+
+
+def test_tables_in_pages_are_those_of_the_code_and_the_results() -> None:
+    write = writer()
+    texts = {name(page): text_of(page) for page in write.pages()}
+    marked = {page: {found[2] for found in write.BLOCK.finditer(text)} for page, text in texts.items()}
+    assert set(write.TABLES) <= set().union(*marked.values())
+    unknown = {page: names - set(write.TABLES) for page, names in marked.items() if page.startswith("docs/")}
+    assert {page: names for page, names in unknown.items() if names} == {}
+    assert [page for page, text in texts.items() if write.written(text) != text] == [], "run make pages"
+
+
 def test_the_page_on_transports_has_every_transport_and_marker() -> None:
-    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "transports.md"))
-    assert "<!--" not in text
+    text = text_of(DOCS / "reference" / "transports.md")
     for name, kind in {**TRANSPORTS, **MARKERS}.items():
         assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
 
 
 def test_the_page_on_hand_designed_controls_has_every_one_of_ns3() -> None:
-    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "baselines.md"))
+    text = text_of(DOCS / "reference" / "baselines.md")
     for name, family in FAMILIES.items():
         assert f"**{name}**" in text and all(f"| `{each.name}` |" in text for each in family.parameters)
 
 
 def test_the_page_on_headers_has_the_catalogue_and_every_source() -> None:
-    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "headers.md"))
+    text = text_of(DOCS / "reference" / "headers.md")
     assert "| `rank` | 2 B | 3040 | 42 |" in text and "| `int-md` | 16 B + 16 B/hop | 96 | 22 |" in text
     names = [*packaged_headers(), *SOURCES]
     assert [name for name in names if not re.search(rf"^\| `{name}` \|", text, re.MULTILINE)] == []
 
 
 def test_the_page_on_formats_has_every_column_of_trials() -> None:
-    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "formats.md"))
-    assert "<!--" not in text
+    text = text_of(DOCS / "reference" / "formats.md")
     assert [name for name in (*NETWORK_TRIALS, *FABRIC_TRIALS) if f"| `{name}` |" not in text] == []
 
 
@@ -175,8 +189,7 @@ def test_every_key_of_every_file_is_on_a_page() -> None:
     keys = hook(DOCS / "hooks" / "keys.py")
     assert set(keys.PLACES) == {file.stem for file in keys.SCHEMAS.glob("*.json")}
     pages = {place.partition("#")[0] for place in keys.PLACES.values()}
-    text = "\n".join(keys.on_page_markdown(text_of(DOCS / "reference" / page)) for page in sorted(pages))
-    assert "<!-- keys" not in text
+    text = "\n".join(text_of(DOCS / "reference" / page) for page in sorted(pages))
     tables = {frozenset(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) for table in text.split("\n\n")}
     for file in keys.SCHEMAS.glob("*.json"):
         schema = json.loads(text_of(file))
@@ -185,9 +198,7 @@ def test_every_key_of_every_file_is_on_a_page() -> None:
             needed = frozenset(key for key in properties if "const" not in properties[key])
             assert {needed, needed | {"extends"}} & tables or not needed, needed
     for anchor in re.findall(r"\((?:\w+\.md)?#([\w-]+)\)", text):
-        assert f"{{: #{anchor} }}" in text or any(anchor in anchors(DOCS / "reference" / each) for each in pages), (
-            anchor
-        )
+        assert any(anchor in anchors(DOCS / "reference" / each) for each in pages), anchor
 
 
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,14 +207,6 @@ def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypa
     assert example and len(example[1].splitlines()) <= 6
     exec(example[1], {})
     assert re.match(r"aimd against fixed-window:20: worse, −?-?\d", capsys.readouterr().out)
-
-
-def test_tables_of_results_are_those_of_the_summaries() -> None:
-    results = hook(DOCS / "hooks" / "results.py")
-    used = {name for page in results.pages() for _, name, _ in results.PLACE.findall(text_of(page))}
-    assert used == set(results.TABLES)
-    stale = [name(page) for page in results.pages() if results.written(text_of(page)) != text_of(page)]
-    assert stale == [], "run python docs/hooks/results.py"
 
 
 def test_code_has_120_columns_at_most() -> None:
@@ -232,25 +235,23 @@ def test_every_page_starts_with_what_it_is_for() -> None:
 
 
 def test_pages_stay_short() -> None:
-    """Words as `wc -w` counts them: of README and how-tos, and of all that is not a reproduction."""
-    counts = {name(page): len(text_of(page).split()) for page in PAGES}
+    """README, how-tos, and all that is no reproduction: words as `wc -w` counts them, but for tables between marks."""
+    by_hand = writer().by_hand
+    counts = {name(page): len(by_hand(text_of(page)).split()) for page in PAGES}
     assert {page: (counts[page], most) for page, most in WORDS.items() if counts[page] > most} == {}
     reader = [page for page in counts if page.startswith("docs/") and not page.startswith("docs/reproductions/")]
     reader += [name(page) for page in HOW_TOS if page.is_relative_to(ROOT / "studies")]
     assert sum(counts[page] for page in reader) <= bound("words")
 
 
-def test_no_heading_has_nothing_beneath_for_those_who_read_the_repository() -> None:
-    """What the site fills in is a comment there: so a sentence says where it is."""
+def test_no_heading_has_nothing_beneath() -> None:
+    """For those who read the repository, to whom a comment shows nothing."""
     marked = {}
     for page in PAGES:
-        text = re.sub(r"^```.*?^```$", "code", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(r"^```.*?^```$", "code", text_of(page), flags=re.MULTILINE | re.DOTALL)
         parts = re.split(r"^(#+) (.+)$", re.sub("<!-- .*? -->", "", text), flags=re.MULTILINE)
         levels, titles, bodies = parts[1::3], parts[2::3], parts[3::3]
         deeper = [len(b) > len(a) for a, b in pairwise([*levels, ""])]
         empty = [head for head, body, more in zip(titles, bodies, deeper, strict=True) if not body.strip() and not more]
-        after = (
-            re.findall(r"^<!-- .* -->\n\n?(?:#.*|\Z)", text, re.MULTILINE) if page.parent.name == "reference" else []
-        )
-        marked |= {name(page): [*empty, *after]} if empty or after else {}
+        marked |= {name(page): empty} if empty else {}
     assert marked == {}
