@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,9 +37,6 @@ from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
-
-if TYPE_CHECKING:
-    from lcca.studies.cceval.config import EstimateBlock
 
 QUEUE_ABOVE = "queue_above"
 
@@ -116,6 +113,26 @@ def is_ideal(policy: str, scenario: FabricScenario) -> bool:
     return engine_of(resolve(policy, "fabric").policy, scenario.settings()).ideal
 
 
+class Wanted(Protocol):
+    """What trials are run for (see `lcca.studies.cceval.config.EstimateBlock`)."""
+
+    @property
+    def method(self) -> str:
+        """How it is estimated."""
+
+    @property
+    def above_bytes(self) -> float | None:
+        """A queue, where the metric is how often there is a longer one."""
+
+    @property
+    def splitting(self) -> SplittingBlock | None:
+        """Options of splitting."""
+
+    @property
+    def each(self) -> Sequence[Any]:
+        """All that is estimated."""
+
+
 class Measured(ABC):
     """Where trials take place.
 
@@ -156,7 +173,7 @@ class Measured(ABC):
         raise InputError("--durations: needs one quantile of flows: give network or fabric (not networks)")
 
     @abstractmethod
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
+    def rows(self, asked: Wanted, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """Return what runs a stretch of trials.
 
         Args:
@@ -185,7 +202,7 @@ class OnLink(Measured):
         """See `Measured.lasting`."""
         return OnLink(self.link, duration_us)
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
+    def rows(self, asked: Wanted, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
         engine, network = Execution.on(workers).engine(self.duration_us), self.link.build()
 
@@ -203,7 +220,7 @@ class OnNetworks(Measured):
         self.space, self.utility, self.duration_us = space, space.utility(utility), space.duration
         self.metrics = tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
+    def rows(self, asked: Wanted, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
         source = self.space.trials(derive(seed, *words), self.utility, Execution.on(workers), keep_delays=True)
         return lambda block: source.rows({"policy": policy}, block)
@@ -240,7 +257,7 @@ class OnFabric(Measured):
         longer = self.scenario.model_copy(update={"duration_us": duration_us})
         return OnFabric(longer, self.simulator, self.utility.name)
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
+    def rows(self, asked: Wanted, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
         first, policies = derive(seed, *words), {"policy": policy}
         if asked.method == "splitting":
@@ -253,7 +270,7 @@ class OnFabric(Measured):
         run = source.flow_rows if asked.each[0].metric in FLOWS else source.rows
         return lambda block: run(policies, block)
 
-    def _splitting(self, asked: EstimateBlock, policy: Policy, seed: int, workers: Pool) -> Rows:
+    def _splitting(self, asked: Wanted, policy: Policy, seed: int, workers: Pool) -> Rows:
         """Return what runs trials each of which splits its runs; a row per trial."""
         scenario, options = self.scenario, asked.splitting or SplittingBlock()
         engine = engine_of(policy, scenario.settings())
