@@ -58,8 +58,18 @@ BUILT = DOCS / "gallery" / "headers.html"
 """Made as the site is built, by docs/hooks/gallery.py."""
 
 
+def taken_out(file: Path) -> bool:
+    """Return whether a file is of a study whose folder is not there, though `pyproject.toml` names it."""
+    if not file.is_relative_to(ROOT / "studies"):
+        return False
+    study = file.relative_to(ROOT).parts[1]
+    return not (ROOT / "studies" / study).exists() and f'"lcca/studies/{study}"' in text_of(ROOT / "pyproject.toml")
+
+
 def leads(page: Path, target: str, anchor: str) -> bool:
     file = (page.parent / target).resolve() if target else page
+    if taken_out(file):
+        return True
     return "://" in target or file == BUILT or (file.exists() and (not anchor or anchor in anchors(file)))
 
 

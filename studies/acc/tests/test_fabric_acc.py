@@ -35,6 +35,8 @@ from lcca.studies.acc.on_fabric import train_acc  # noqa: E402
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
+TRAININGS = sorted(ROOT.glob("studies/*/configs/acc-training.yaml"))
+"""Of studies that hold their subject against ACC."""
 SMOKE = ROOT / "studies/acc/configs/fabric-smoke.yaml"
 
 
@@ -204,7 +206,9 @@ def test_it_learns_to_mark() -> None:
     assert (model_of(learner, config, {}).best(seen) == 0).mean() > 0.8
 
 
-@pytest.mark.parametrize("name", ["studies/acc/configs/fabric", "configs/acc/pred", "configs/acc/paraleon"])
+@pytest.mark.parametrize(
+    "name", ["studies/acc/configs/fabric", *(str(file.with_suffix("").relative_to(ROOT)) for file in TRAININGS)]
+)
 def test_committed_files_are_valid(name: str) -> None:
     config = validate(read_with_files(ROOT / f"{name}.yaml", FabricAcc), FabricAcc)
     assert config.rule.alpha < config.settle.alpha
