@@ -80,6 +80,20 @@ def test_every_folder_is_found() -> None:
     assert all(f"lcca.studies.{name}.study" in modules() for name in NAMES)
 
 
+ALONE = """
+import sys
+from lcca.inputs.studies import studies
+found = studies()
+heavy = {"zmq", "google", "gymnasium", "torch", "optuna", "pandas", "numpy", "pydantic", "matplotlib"}
+assert len(found) >= 1 and not heavy & sys.modules.keys(), heavy & sys.modules.keys()
+"""
+
+
+def test_saying_what_there_is_needs_no_library() -> None:
+    """Every command begins with it, where extras of a study are not installed too."""
+    assert subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True).returncode == 0
+
+
 WITHOUT = """
 import sys
 import lcca.inputs.studies as them

@@ -45,7 +45,7 @@ def test_a_table_of_both_levels_tells_each() -> None:
         ("+", "smaller", "does as well"),
         ("-", "open", "does better"),
         ("-", "smaller", "does as well"),
-        ("0", "open", "is not told from it"),
+        ("0", "open", "is not distinguished from it"),
         ("0", "smaller", "does as well"),
     ],
 )

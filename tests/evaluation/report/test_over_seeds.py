@@ -47,7 +47,7 @@ def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
     assert found.answer.startswith(f"Of {len(policies)} comparisons of selected policies: ")
 
 
-def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> None:
+def test_shares_of_networks_stand_beside_the_variance_between_trainings(tables: RunTables) -> None:
     rows = [shares("link", "e2e", 6, -2.0), shares("queue", "link", 4, None), shares("e2e", "e2e", 5, None)]
     told = replace(tables, summary=tables.summary | {"per_network": rows})
     (table,) = shares_over_seeds(told)
@@ -56,7 +56,7 @@ def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> 
         ("queue against link", "mean delay", "12 ± 4", "3", "+10 [–]", "4"),
         ("e2e against e2e", "mean delay", "12 ± 4", "3", "–", "5"),
     ]
-    assert "luck in training" in table.caption
+    assert "variance between trainings" in table.caption
     assert not shares_over_seeds(tables)
 
 

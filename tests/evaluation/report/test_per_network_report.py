@@ -73,7 +73,7 @@ def test_sections_answer_first_in_one_sentence(found: dict[str, Content]) -> Non
 
 def test_the_caption_says_what_significant_means(found: dict[str, Content]) -> None:
     caption = found["per-network"].caption
-    assert "effect-size rule" in caption and "30 networks, 10 seeds each" in caption
+    assert "an effect size and not a test" in caption and "30 networks with 10 seeds each" in caption
     assert any(row.startswith("link against queue") for row in rows_of(found["per-network"]))
 
 

@@ -36,16 +36,17 @@ def said(
     ("rows", "take", "words"),
     [
         ([row("a", "pays"), row("b", "does not pay")], "a", "Take a: 4\u00a0bytes on a data packet."),
-        ([row("a", "does not pay")], "e2e", "Take none: no header brings 1 % for its bytes."),
+        ([row("a", "does not pay")], "e2e", "Take no header: with its bytes charged none brings 1 %."),
         (
             [row("a", "open", (10, 14)), row("b", "does not pay")],
             "e2e",
-            "Not yet: a open, and none pays; about 1 to 5 more training seeds.",
+            "No recommendation yet: a is open, and no header pays; "
+            "to settle this takes about 1 to 5 more training seeds.",
         ),
         (
             [row("a", "open", (12, 14)), row("b", "open", (10, 30)), row("c", "pays")],
             "a",
-            "Not yet: a and b open; about 3 to 21 more training seeds.",
+            "No recommendation yet: a and b are open; to settle this takes about 3 to 21 more training seeds.",
         ),
     ],
 )
@@ -56,10 +57,10 @@ def test_the_recommendation_is_a_header_none_or_not_yet(rows: list[dict[str, Any
 def test_before_the_first_look_it_says_how_many_seeds_are_missing() -> None:
     few = [row("a", "open", n=3)]
     assert said(few, "e2e", pair=net(1.0, 3)) == (
-        "Not yet: about 2 more training seeds; 3 of at least 5 training seeds."
+        "No recommendation yet: 3 of at least 5 training seeds; it takes about 2 more training seeds."
     )
     also = said([row("a", "pays"), row("b", "pays")], "a", ["a", "b"])
-    assert also.endswith("Not settled worse than any other: b.")
+    assert also.endswith(" b may be best too.")
 
 
 def test_a_measure_that_settles_the_opposite_is_said_to_disagree() -> None:

@@ -45,14 +45,17 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
     figure = draw_agreement(both, ("fast engine", records[0]["simulator"]))
     data = pd.concat([rows.assign(topology=name) for name, rows in both.items()], ignore_index=True)
     caption = (
-        "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
-        "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
-        "in-network signals and simulates TCP with acknowledgements and retransmissions."
+        "The figure shows score, throughput share and mean delay of the same trials in both simulators, with the same "
+        "networks, seeds, on and off times and random losses. A dot is a trial; on the grey line both simulators "
+        "agree. ns-3 charges the bytes of in-network signals and simulates TCP with acknowledgements and "
+        "retransmissions."
     )
     if any(record["comparisons"] for record in records):
-        caption += " Figure and agreement are of selected policies."
+        caption += " The figure and the agreement are about selected policies."
     if sets := any(c["level"] == "set" for record in records for c in record["comparisons"]):
-        caption += " Verdicts on signal sets are simultaneous; the unit is a training seed with networks of its own."
+        caption += (
+            " Verdicts on signal sets are simultaneous, over training seeds that are each tested on their own networks."
+        )
     tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), _agreement(records))
     return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 

@@ -55,13 +55,13 @@ def forest(tables: RunTables) -> Content | None:
         return None
     rows, caption = against_baseline(tables.comparisons)
     if not tables.has_trainings:
-        caption += "The unit is a pair: the same trial, run with both policies."
+        caption += "Each comparison is over pairs: a pair is the same trial, run with both policies."
         return Content(caption, draw_forest(rows, "Policies"), data=data_table(rows))
     caption += (
-        "Signal sets: the unit is a training "
-        "seed, tested on networks of its own; the confidence intervals are simultaneous and valid at any number of "
-        "seeds. Selected policies: the unit is a network with a seed, run with both policies; a confidence sequence, "
-        "valid at every look. n is in the tables."
+        "Signal sets are compared over training seeds, each tested on its own networks; these confidence intervals are "
+        "simultaneous and valid at any number of seeds. Selected policies are compared over pairs, a network and a "
+        "seed that both policies run; their intervals are confidence sequences, valid at every look. The tables have "
+        "the numbers of seeds and pairs."
     )
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
 
@@ -69,8 +69,9 @@ def forest(tables: RunTables) -> Content | None:
 def against_baseline(comparisons: Sequence[Json]) -> tuple[list[Json], str]:
     """Return the rows of a forest plot, and what they show."""
     caption = (
-        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(comparisons)}). Band: "
-        "equivalence margin. ▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
+        "Each mark is the difference of a mean score from the baseline's, in bits, and its line the confidence "
+        f"interval ({coverages(comparisons)}). The grey band is the equivalence margin. ▲ better, ▼ worse, ■ "
+        "equivalent, ○ not settled; a dotted line: there is no interval yet. "
     )
     return forest_data([with_condition(each) for each in comparisons]), caption
 
@@ -88,11 +89,11 @@ def generalisation(tables: RunTables) -> Content | None:
     if not rows:
         return None
     caption = (
-        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on networks "
-        "or topologies that the policies were not trained on; header bytes charged. Signal sets: the unit is a "
-        "training seed, tested on networks of its own; the confidence intervals are simultaneous and valid at any "
-        "number of seeds. "
-        "Selected policies: the unit is a network with a seed, run with both policies."
+        "Each mark is the difference of a mean score from the baseline's, in bits, and its line the confidence "
+        f"interval ({coverages(rows)}), on networks or topologies that the policies were not trained on. Header bytes "
+        "are charged. Signal sets are compared over training seeds, each tested on its own networks; these confidence "
+        "intervals are simultaneous and valid at any number of seeds. Selected policies are compared over pairs, a "
+        "network and a seed that both policies run."
     )
     failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
     title = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
@@ -130,9 +131,9 @@ def strata(tables: RunTables) -> Content | None:
     if not rows:
         return None
     caption = (
-        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on each part "
-        "of the networks, or scenario, by itself. The unit is a training seed; the intervals are simultaneous and "
-        "valid at any number of seeds."
+        "Each mark is the difference of a mean score from the baseline's, in bits, and its line the confidence "
+        f"interval ({coverages(rows)}), on one part of the networks, or one scenario, alone. Signal sets are compared "
+        "over training seeds; the intervals are simultaneous and valid at any number of seeds."
     )
     body = [(each["stratum"], each["name"], number(each["score_bits"]), number(each["score_bits_sd"])) for each in told]
     table = Table("Scores over training seeds", ("Part", "Signal set", "Score, bits", "SD"), body, left=2)
@@ -146,9 +147,10 @@ def designed(tables: RunTables) -> Content | None:
     if not rows:
         return None
     caption = (
-        "A hand-designed policy against the policy learnt from a set that has its signals, on the test networks, "
-        "header bytes free. Where it is better, the learner missed that use of the signals: then a set that is "
-        "equivalent to the baseline is not shown to be worth nothing. A statement about these policies, not about sets."
+        "Each row compares a hand-designed policy with the policy that was learnt from a set with the same signals, on "
+        "the test networks, with header bytes free. Where the hand-designed policy is better, the learner missed that "
+        "use of the signals; a set that is equivalent to the baseline may then still be worth something. The verdicts "
+        "are about these policies, not about the sets."
     )
     bits = f"Difference, bits [{coverage(rows)}]"
     head = ("Hand-designed", "Learnt", "Signals", bits, "Sign and size", "So the learner")
@@ -156,7 +158,9 @@ def designed(tables: RunTables) -> Content | None:
         (row["B"], row["A"], ", ".join(row["signals"]), difference(row), sign_and_size(row), finding(row))
         for row in rows
     ]
-    return Content(caption, tables=(Table("By hand against learnt", head, body, left=3),), population=SELECTED)
+    return Content(
+        caption, tables=(Table("Hand-designed policies against learnt ones", head, body, left=3),), population=SELECTED
+    )
 
 
 def capacity(tables: RunTables) -> Content | None:
@@ -231,8 +235,9 @@ def settling(tables: RunTables) -> Content | None:
     if not looks:
         return None
     caption = (
-        "Estimate and confidence sequence (bits) at each look, to the end of the run. Band: the equivalence "
-        "margin. The unit is a pair: one network with a seed, run with both policies."
+        "The figure shows the estimate of a difference in bits and its confidence sequence, at each look until the end "
+        "of the run. The grey band is the equivalence margin. Each comparison is over pairs: a pair is one network "
+        "with a seed, run with both policies."
     )
     return Content(caption, draw_settling(looks), population=SELECTED, data=pd.concat(looks, ignore_index=True))
 

@@ -34,8 +34,9 @@ def gap(tables: RunTables) -> Content | None:
         return None
     networks = max(each.networks for groups in found.values() for each in groups)
     caption = (
-        f"Mean score below what is possible, in bits, in parts (stacks; up to {networks:,} networks each) and by "
-        f"number of senders (lines, with one standard error over networks). {NOTE}"
+        "Stacks show by how many bits the mean score is below what is possible, and by which cause, over up to "
+        f"{networks:,} networks each. Lines show the same by number of senders, with one standard error over networks. "
+        f"{NOTE}"
     )
     parts = tuple(
         gap_table(groups, f"{utility and f'Utility {utility}: '}± one standard error over networks")

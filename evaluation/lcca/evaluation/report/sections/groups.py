@@ -64,11 +64,11 @@ def scores(tables: RunTables) -> Content | None:
     if not rows:
         return None
     caption = (
-        f"Mean score on test networks, in bits (◆), with a 95 % Student's t interval over {_over(rows)} "
-        f"({max(row.networks for row in rows):,} networks; up to {max(len(row.policies) for row in rows)} trainings "
-        "per signal set, small dots if several). The trainings of one seed run on the same networks, so these "
-        "intervals can overlap although the paired difference is settled: judge differences by the forest plot. The "
-        "paper's Fig. 3 shows standard deviations instead."
+        f"◆ is the mean score on the test networks in bits, with a 95 % confidence interval (Student's t) over "
+        f"{_over(rows)} ({max(row.networks for row in rows):,} networks). Small dots are single trainings, up to "
+        f"{max(len(row.policies) for row in rows)} per signal set. The trainings of one seed run on the same networks, "
+        "so these intervals can overlap although the paired difference is settled: read differences from the "
+        "comparisons. The paper's Fig. 3 shows standard deviations instead."
     )
     data = data_table(rows).drop(columns=["difference", *(f"difference_{i}" for i in (1, 2, 3))], errors="ignore")
     figure = draw_groups(rows, "score, bits", 3.1)
@@ -121,12 +121,12 @@ def fairness(tables: RunTables) -> Content | None:
     seeds = max(len(row.policies) for row in rows)
     least, most = (f"{choose(row.networks for row in rows):,}" for choose in (min, max))
     caption = (
-        "Unfairness: standard deviation, over the senders of a trial, of throughput share over link rate (no unit, 0 "
-        "is fair), mean over test networks with at least two senders "
+        "Unfairness is the standard deviation, over the senders of a trial, of throughput share over link rate; 0 is "
+        "fair. Values are means over the test networks with at least two senders "
         f"({most if least == most else f'{least} to {most}'} networks, {seeds} "
-        f"{'trainings' if seeds > 1 else 'training'} per signal set), with a 95 % Student's t interval over "
-        f"{_over(rows)}. Judge differences by the table: they are paired. The stopping rule looks at scores, not at "
-        "fairness. Paper's Fig. 18."
+        f"{'trainings' if seeds > 1 else 'training'} per signal set), with a 95 % confidence interval (Student's t) "
+        f"over {_over(rows)}. Read differences from the table, where they are paired. The stopping rule looks at "
+        "scores, not at fairness. The paper has this in Fig. 18."
     )
     figure = draw_groups(rows, "unfairness (0 is fair)", 2.9, floor=0)
     return Content(caption, figure, sentence(rows), (_table(rows),), TRAININGS, data_table(rows))

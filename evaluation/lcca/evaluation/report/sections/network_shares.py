@@ -31,11 +31,12 @@ def per_network(tables: RunTables) -> Content | None:
     baselines = {c["utility"]: tables.group_named(c["A"]) for c in reversed(tables.comparisons)}
     against = [row for row in rows if row.A == baselines[row.utility]]
     caption = (
-        "Percentage of networks where a candidate is significantly better (right) or worse (left) than the baseline: "
-        "s(score) > 1, s(throughput) > 1, s(delay) < −1, and the reverse; s is the difference of the means over seeds "
-        f"over the larger standard deviation of the two. Lines: 95 % Wilson intervals over {rows[0].better.n:,} "
-        f"networks, {tables.repeated['seed'].nunique()} seeds each, the same traffic for every policy. |s| > 1 is an "
-        "effect-size rule (the difference exceeds the noise of one trial), not a test. Paper's Figs. 8 and 10, Table 2."
+        "Bars show on which percentage of networks a candidate is significantly better (right) or worse (left) than "
+        "the baseline, that is, by more than the noise of a trial. With s the difference of the means over seeds, "
+        "divided by the larger standard deviation of the two, it is better where s(score) > 1, s(throughput) > 1 or "
+        f"s(delay) < −1, and worse in the reverse cases; this is an effect size and not a test. Lines are 95 % Wilson "
+        f"intervals over {rows[0].better.n:,} networks with {tables.repeated['seed'].nunique()} seeds each; every "
+        "policy meets the same traffic. The paper has this in Figs. 8 and 10 and Table 2."
     )
     several = len(tables.utilities) > 1
     body = [
@@ -90,10 +91,11 @@ def shares_over_seeds(tables: RunTables) -> tuple[Table, ...]:
         return ()
     baseline, level = rows[0]["A"], f"{100 * (1 - rows[0]['alpha']):g} %"
     caption = (
-        "All trainings: shares of networks, mean ± standard deviation over training seeds, each on networks of its "
-        f"own, header bytes free. Net: better less worse, with its {level} interval over training seeds, each by "
-        f"itself and at every number of seeds. {baseline} against {baseline}: trainings of two training seeds, which "
-        "learnt on other networks too: what luck in training does."
+        "All trainings: shares of networks as mean ± standard deviation over training seeds, each tested on its own "
+        f"networks, with header bytes free. Net is better less worse, with its {level} confidence interval over "
+        f"training seeds, valid one at a time and at every number of seeds. {baseline} against {baseline} compares "
+        "trainings of two training seeds, which were trained on different networks: it shows the variance between "
+        "trainings."
     )
     head = ("Comparison", "Metric", "Better, %", "Worse, %", f"Net, % [{level}]", "Training seeds")
     return (Table(caption, head, [_cells(row, len(tables.utilities) > 1) for row in rows], left=2),)

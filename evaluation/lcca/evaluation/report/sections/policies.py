@@ -36,9 +36,9 @@ def measures(tables: RunTables) -> Content | None:
     columns |= {name.capitalize(): [number(row.get(name), 0) for row in rows] for name in ("trials", "failed")}
     columns = {head: cells for head, cells in columns.items() if any(cell not in ("", "–") for cell in cells)}
     caption = (
-        "Means over trials, but quantiles of slowdowns, unless they say so, are those of all trials' flows; each with "
-        "its interval in brackets or with one standard error after ±. Differences of "
-        "policies that ran the same trials are more precise than these suggest."
+        "Values are means over trials; quantiles of slowdowns are over the flows of all trials unless they say "
+        "otherwise. Brackets have the confidence interval, ± one standard error. Policies that ran the same trials "
+        "differ more precisely than these suggest."
     )
     shown = Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words)
     tuned = [settings(tables.summary)] if tables.summary.get("kind") == "tune" and not tables.comparisons else []
@@ -105,7 +105,13 @@ def questions(tables: RunTables) -> Content | None:
     )
     head = ("Question", "Asks", "Comparison", "Scenario", "Difference, bits", "Verdict", "Expected", "Agreement", "n")
     table = Table("Questions", head, rows, {*head} - {"Difference, bits", "n"})
-    return Content("Of each comparison its question and what was expected.", None, answer, (table,), unfolded=True)
+    return Content(
+        "Each row has a comparison, the question that it answers and what was expected.",
+        None,
+        answer,
+        (table,),
+        unfolded=True,
+    )
 
 
 def tried(tables: RunTables) -> Content | None:
@@ -129,7 +135,7 @@ def tried(tables: RunTables) -> Content | None:
     unit = capital(tables.summary["unit"])
     head = ("Candidate", "State", "Score in the search, bits", unit, *heads, "Note")
     counted = ", ".join(f"{count} {state}" for state, count in tables.summary["candidates"].items())
-    caption = "Those that were stopped saw fewer trials than those that are complete."
+    caption = "Candidates that were stopped early ran fewer trials than complete ones."
     table = Table("Candidates, best first", head, rows, {"Candidate", "State", "Note"})
     return Content(caption, answer=f"Candidates: {counted}.", tables=(table,))
 
@@ -139,7 +145,9 @@ def curve(tables: RunTables) -> Content | None:
     values: list[float] = tables.summary.get("curve", [])
     if not values:
         return None
-    caption = f"Mean return of the episodes in each of {len(values)} parts of the training, one after another."
+    caption = (
+        f"The figure shows the mean return of the episodes in each of {len(values)} successive parts of the training."
+    )
     return Content(caption, draw_curve(values), data=pd.DataFrame({"part": range(len(values)), "mean_return": values}))
 
 

@@ -23,8 +23,9 @@ def ranking(tables: RunTables) -> Content | None:
     where = str(result.get("scenario") or result.get("benchmark") or result["simulator"])
     title = f"{where}, utility {result['utility']}: {result['networks']} {result['unit']}"
     caption = (
-        "Mean scores with the confidence sequence of each policy alone, and ranges of ranks, 1 being the best; ranks "
-        f"are simultaneous at {1 - result['alpha']:.0%}. A letter in common: not distinguished, or not by the margin."
+        "The figure shows mean scores, each with its own confidence sequence, and ranges of ranks; rank 1 is the best. "
+        f"All ranks are right together with {1 - result['alpha']:.0%} confidence. Policies with a letter in common are "
+        "not distinguished, or differ by less than the margin."
     )
     head = ("Policy", "Rank", "Score, bits", "Ties", "Better than", "Worse than")
     table = Table("Ranks", head, [_row(each) for each in standings])

@@ -12,11 +12,23 @@ from matplotlib.figure import Figure
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
-SELECTED = "Selected policies: of each signal set the training with the best validation score, on the same networks."
-TRAININGS = "Mean over trainings: all trainings of each signal set, each on the test networks of its training seed."
-BOTH = "Signal sets: mean over trainings. Below them selected policies: of each signal set the best in validation."
-REPEATED = "Selected policies: of each signal set the best in validation, on networks with several seeds each."
-REPEATED_TOO = f"{REPEATED} The last table is of all trainings."
+SELECTED = (
+    "This section is about selected policies: for each signal set, the policy of the training with the best validation "
+    "score. All of them run on the same test networks."
+)
+TRAININGS = (
+    "Values are means over all trainings of a signal set. Each training is tested on the test networks of its training "
+    "seed."
+)
+BOTH = (
+    "Values of a signal set are means over all its trainings. The selected policy of a signal set is that of the "
+    "training with the best validation score."
+)
+REPEATED = (
+    "This section is about selected policies: for each signal set, the policy of the training with the best validation "
+    "score. Each network is run with several seeds."
+)
+REPEATED_TOO = f"{REPEATED} The last table is about all trainings."
 """Whose results a section shows. What holds of one need not hold of another."""
 
 

@@ -8,14 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.evaluation.report.figures.forest import draw_forest
-from lcca.evaluation.report.figures.saving import inline_svg
-from lcca.evaluation.report.sections.differences import against_baseline
-from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
+from lcca.evaluation.report.sections.section import Section
 from lcca.evaluation.report.sections.vendor import Part, header_question, vendor
 from lcca.evaluation.report.words.commands import OPEN, Command
 from lcca.evaluation.report.words.headline import TYPICAL, Answer, Statement, best_of
-from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverages, interval, listed, percent
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, counts, coverage, interval, listed, percent
 from lcca.evaluation.report.words.statements import void as reason
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, recommended, settings
@@ -54,12 +51,12 @@ def summary(
         typed: its commands.
 
     Returns:
-        `question`; `answers`, statements; `moved`, the section whose figure and tables stand here, or `svg`, `caption`
-        and `population`, whose results these are; `parts` (`Part`), each with a title.
+        `question`; `answers`, statements; `moved`, the section whose figure and tables stand here and not below, or
+        `svg` and `caption`; `population`, whose results these are; `parts` (`Part`), each with a title.
     """
     if not tables.comparisons or "questions" in tables.summary:
         return None
-    took, left = Part("What this took", _took(tables)), Part("What it would take", _left(tables, typed))
+    took, left = Part("What this run cost", _took(tables)), Part("What is left to settle", _left(tables, typed))
     if (headers := vendor(tables)) is not None:
         question, answers, parts = headers["question"], headers["answers"], headers["parts"]
     else:
@@ -68,12 +65,9 @@ def summary(
     found: Json = {"question": question, "answers": answers, "parts": [*parts, took, left]}
     if which:
         return found | {key: which[key] for key in ("svg", "caption", "population")}
-    if tables.has_trainings:
-        rows, caption = against_baseline(tables.leading_comparisons)
-        found["population"] = TRAININGS if rows[0]["level"] == "set" else SELECTED
-        return found | {"svg": inline_svg(draw_forest(rows), "summary", caption), "caption": caption}
     drawn = {section.name: section for section in sections}
-    return found | {"moved": drawn.get("ranking") or drawn.get("forest")}
+    moved = drawn.get("ranking") or drawn.get("forest")
+    return found | {"moved": moved, "population": moved.content.population if moved else ""}
 
 
 def _question(tables: RunTables) -> str:
@@ -170,9 +164,11 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
             columns[f"Δ {metric.over_trials.head}"] = [each.replace("-", "−") for each in words]
     rows = list(zip(order, *columns.values(), strict=True))
     unit = "training seeds" if tables.has_trainings else "trials"
-    text = f"Means over {unit}; 95{NO_BREAK}% intervals, each by itself."
-    text += f" Δ: difference from {base} over the same {unit}." if base else ""
-    text += f" {TYPICAL}" if tables.on_fabric else f" Gb/s: packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
+    text = f"Values are means over {unit}, with 95{NO_BREAK}% confidence intervals that are valid one at a time."
+    text += f" Δ is the difference from {base} over the same {unit}." if base else ""
+    if not tables.on_fabric:
+        text += f" Gb/s are computed for packets of {tables.packet_bytes or PACKET_BYTES:,} bytes."
+    text += f" {TYPICAL}" * tables.on_fabric
     return Part("What it means", text, Table("", ["", *columns], rows))
 
 
@@ -182,18 +178,27 @@ def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], b
 def _sure(tables: RunTables) -> str:
     leading = tables.leading_comparisons
     n = counts(*(choose(each["n"] for each in leading) for choose in (min, max)))
-    unit = "training seeds" if leading[0]["level"] == "set" else "pairs, each the same trial run with both policies"
+    unit = (
+        "training seeds" if leading[0]["level"] == "set" else "pairs; a pair is the same trial, run with both policies"
+    )
     margins = sorted({each["margin"] for each in leading})
     margin = f"±{margins[0]:.3f} bits" if len(margins) == 1 else "the margins"
     settled = sum(each["verdict"] != "not settled" for each in leading)
-    of = f"{settled} of {len(leading)} comparisons settled" if len(leading) > 1 else "One comparison"
-    text = (
-        f"{of}, over {n} {unit}. Intervals hold with {coverages(leading).partition(': ')[2]}, whenever a run stops; "
-        f"differences within {margin} count as equivalent."
-    )
+    of = f"{settled} of {len(leading)} comparisons are settled" if len(leading) > 1 else "There is one comparison"
+    text = f"{of}, with {n} {unit}. {_confidence(leading)} Differences within {margin} count as equivalent."
     if any("best_rank" in each for each in tables.policies):
-        text += f" Ranks are simultaneous, with {percent(100 * (1 - tables.summary['alpha']), signed=False)}."
-    return f"{text} All of this is of these networks and loads alone."
+        sure = percent(100 * (1 - tables.summary["alpha"]), signed=False)
+        text += f" All ranks are right together with {sure} confidence."
+    return f"{text} The results hold for the networks and loads of this run; other ones may give other results."
+
+
+def _confidence(leading: Sequence[Json]) -> str:
+    """Return in a sentence how sure the intervals of the leading comparisons are."""
+    sure, _, how = coverage(leading).rpartition(" % ")
+    if how == "simultaneous":
+        return f"The confidence intervals are simultaneous: all of them hold with {sure} % confidence, at every look."
+    which = "Each confidence interval" if how == "each" else "The confidence interval"
+    return f"{which} holds with {sure or how.removesuffix(' %')} % confidence, at every look."
 
 
 def _took(tables: RunTables) -> str:
@@ -202,8 +207,8 @@ def _took(tables: RunTables) -> str:
     done = [f"{len(seeds):,} training seeds, {len(tables.policies):,} trainings"] if seeds else []
     if phases := (tables.costs or {}).get("phases", []):
         trials, cpu = (sum(each.get(key) or 0 for each in phases) for key in ("trials", "cpu_s"))
-        done.append(f"{trials:,} trials, {cpu:,.0f} CPU s")
-    return f"{', '.join(done) or 'Not recorded'}."
+        done.append(f"{trials:,} trials and {cpu:,.0f} CPU seconds")
+    return f"This run took {', '.join(done)}." if done else "The cost of this run was not recorded."
 
 
 def _left(tables: RunTables, typed: Sequence[Command]) -> str:
@@ -214,7 +219,7 @@ def _left(tables: RunTables, typed: Sequence[Command]) -> str:
         return f"{found[0].purpose.partition(';')[0]}: `{found[0].lines[-1]}`"
     opened = [each for each in tables.comparisons if each["verdict"] == "not settled"]
     if not opened:
-        return "Nothing: every comparison is settled."
+        return "Every comparison is settled."
     likely = [each["likely_n"] or (2 * each["n"], 2 * each["n"]) for each in opened]
     ends = counts(*(max(each) for each in zip(*likely, strict=True)))
-    return f"{len(opened)} comparisons are open; by the forecasts {ends} pairs settle them (`--trials`)."
+    return f"{len(opened)} comparisons are open; according to the forecasts {ends} pairs settle them (`--trials`)."

@@ -30,12 +30,12 @@ def tradeoff(tables: RunTables) -> Content | None:
     if not clouds:
         return None
     most = max(map(len, clouds))
-    first = f"about {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
+    first = f", of which about {MOST_DOTS} are drawn" if most > MOST_DOTS else ""
     caption = (
-        "Throughput share over link rate against mean delay over RTT. A dot is a network "
-        f"({most:,} per signal set; {first}mean over trials), the large mark their mean, with 95 % "
-        "intervals over training seeds, or over networks where one was trained. The dots show how networks differ; "
-        "they are no evidence of a difference."
+        "The figure shows throughput share over link rate against mean delay over RTT. A dot is the mean over the "
+        f"trials of a network ({most:,} networks per signal set{first}). A large mark is the mean of a signal set, "
+        "with 95 % confidence intervals over training seeds, or over networks where there is one training. The dots "
+        "show how much networks differ; whether signal sets differ is to be read from the comparisons."
     )
     figure = draw_tradeoff(clouds, tables.groups)
     return Content(caption, figure, population=TRAININGS, data=pd.concat(clouds, ignore_index=True))
@@ -104,8 +104,8 @@ def slowdowns(tables: RunTables) -> Content | None:
     for policy, trials in tables.trials_by_policy():
         found.setdefault(policy["utility"], []).append(trials.assign(group=group_of(policy)))
     caption = (
-        "Means over trials and training seeds, the bytes of headers free; the queue is that of its fullest port. They "
-        "say how policies differ; what is settled is told above."
+        "Values are means over trials and training seeds, with header bytes free; the queue is that of a trial's "
+        "fullest port. They show how large the differences are; the verdicts above say which of them are settled."
     )
     parts = tuple(_by_scenario(tables, utility, pd.concat(rows)) for utility, rows in found.items())
     return Content(caption, tables=parts, population=TRAININGS)
@@ -130,12 +130,13 @@ def ideal(tables: RunTables) -> Content | None:
     if not found:
         return None
     caption = (
-        "Scores in bits on the test networks, header bytes free. The ideals know who is on without asking; no policy's "
-        "expected score is above the upper bound. Share of the gap: of the way from the baseline to equal shares."
+        "Scores are in bits, on the test networks, with header bytes free. The ideals know at every instant which "
+        "senders are on. No policy has an expected score above the upper bound. The gap is the difference between the "
+        "baseline and equal shares; the table says which share of it a policy closes."
     )
     sets = tuple(_ideal_of_sets(each) for each in found if each.get("signal_sets"))
     if sets:
-        caption += " Signal sets: means over training seeds, each on networks of its own; what is possible is the same."
+        caption += " Signal sets have means over training seeds, each tested on its own networks."
     selected = tuple(_ideals(tables, each) for each in found)
     return Content(caption, tables=(*sets, *selected), population=BOTH if sets else SELECTED)
 
@@ -149,10 +150,11 @@ def worth(tables: RunTables) -> Content | None:
     if not found:
         return None
     caption = (
-        "From the best policy without a header to ideals, which know all flows: about the most that any header can be "
-        "worth, its bytes free, with 95 % intervals over trials. Max-min: fair rates at every moment; srpt: the flow "
-        "with the fewest bytes left first. Scores are of the trials of the selected policies; of signal sets that of "
-        "the baseline's policy and the mean difference from the baseline over training seeds."
+        "The gap from the best policy without a header to an ideal, which knows all flows, is about the most that any "
+        "header can be worth with its bytes free; its 95 % confidence intervals are over trials. The ideal max-min "
+        "gives all flows fair rates at every instant; srpt sends the flow with the fewest bytes left first. Scores of "
+        "policies are those of the selected policies' trials. The score of a signal set is that of the baseline's "
+        "policy plus the mean difference from the baseline over training seeds."
     )
     by_utility = {each["utility"]: [row for row in found if row["utility"] == each["utility"]] for each in found}
     return Content(caption, tables=tuple(map(_worth, by_utility.values())), population=BOTH, unfolded=True)
@@ -199,9 +201,9 @@ def learning(tables: RunTables) -> Content | None:
     if not curves:
         return None
     caption = (
-        "Training score (bits) after each step against the packets simulated so far: mean over the training seeds of a "
-        f"signal set, with its 95 % interval; {len(curves)} trainings. The training networks change from step to step, "
-        "so small differences between steps mean nothing."
+        "The figure shows the training score in bits after each step against the packets simulated so far, as the mean "
+        f"over the training seeds of a signal set with its 95 % confidence interval; there are {len(curves)} "
+        "trainings. The training networks change from step to step, so small differences between steps mean nothing."
     )
     means = pd.concat(learning_means(curves), ignore_index=True)
     return Content(caption, draw_learning(curves, tables.groups), population=TRAININGS, data=means)

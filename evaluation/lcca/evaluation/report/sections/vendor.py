@@ -28,8 +28,8 @@ BUFFER_OF = {"buffer_bytes": "switch", "buffer_bytes_per_port": "port"}
 ELSEWHERE = "not trained on: "
 
 NEVER = (
-    "Failures, link errors, changes of routes during a flow, packet spraying: the simulated fabric has none of them. "
-    "Hardware, and other simulators."
+    "The simulated fabric has no failures, no link errors, no changes of routes during a flow and no packet spraying. "
+    "Nothing was run on hardware or in another simulator."
 )
 
 
@@ -71,14 +71,21 @@ def recommendation(benefits: Json, choice: Json) -> Statement:
     by = f" (utility {choice['utility']})" if len(benefits["choices"]) > 1 else ""
     open_ = [row for row in rows.values() if row["decision"] == "open"]
     others, taken = [name for name in choice["answers"] if name != choice["take"]], rows.get(choice["take"])
-    also = f" Not settled worse than any other: {listed(others)}." if others else ""
+    also = f" {listed(others)} may be best too." if others else ""
     if note := no_choice_yet(choice["pairs"]):
-        return Statement("not settled", f"Not yet{by}: {_more(open_)}; {note.partition(': ')[2]}.")
+        return Statement(
+            "not settled", f"No recommendation yet{by}: {note.partition(': ')[2]}; it takes {_more(open_)}."
+        )
     if taken is None and not open_:
-        return Statement("worse", f"Take none{by}: no header brings {benefits['required_percent']:g} % for its bytes.")
+        return Statement(
+            "worse", f"Take no header{by}: with its bytes charged none brings {benefits['required_percent']:g} %."
+        )
     if taken is None or taken["decision"] == "open":
-        left = f"{listed([row['header'] for row in open_])} open" + (", and none pays" if taken is None else "")
-        return Statement("not settled", f"Not yet{by}: {left}; {_more(open_)}.{also}")
+        left = f"{listed([row['header'] for row in open_])} {'is' if len(open_) == 1 else 'are'} open"
+        left += ", and no header pays" if taken is None else ""
+        return Statement(
+            "not settled", f"No recommendation yet{by}: {left}; to settle this takes {_more(open_)}.{also}"
+        )
     size = bytes_words(taken["wire_bytes"])
     return Statement("better", f"Take {taken['header']}{by}: {size} on a data packet.{beside_score(taken)}{also}")
 
@@ -114,12 +121,13 @@ def _means(summary: Json, benefits: Json, rows: Sequence[Json], of: str) -> Part
         by, score = row.get("measures", {}), decided(row)
         cells.append([row["header"], score, decided(by.get("merit")), *_plain(merits.get(row["net_set"]["B"]), by)])
     text = (
-        "Bytes charged; + is better but for µs. Per cents are of the inverse of slowdowns. To pay, a header must bring "
-        f"more than {benefits['required_percent']:g}{NO_BREAK}%. Verdicts with their per cents are means over training "
-        "seeds, each by its own flows; intervals are simultaneous over all pairs of headers, measure by measure. "
-        "Score: typical slowdown; figure of merit: mean over sizes of p50 and p99. Slowdowns, µs and throughput are "
-        "quantiles of all trainings' flows; their 95 % intervals, over training seeds, hold one by one. Throughput: "
-        f"the median flow's. {TYPICAL}"
+        "Header bytes are charged. Except for µs, + is better. Per cents are of the inverse of slowdowns, and a header "
+        f"pays if it brings more than {benefits['required_percent']:g}{NO_BREAK}%. Decisions and their per cents are "
+        "means over training seeds, each tested on its own flows; for each measure the confidence intervals are "
+        "simultaneous over all pairs of headers. The score is the typical slowdown; the figure of merit is a mean over "
+        "flow sizes of p50 and p99. Slowdowns, µs and throughput are quantiles over the flows of all trainings; their "
+        f"95 % confidence intervals, over training seeds, are valid one at a time. Throughput is that of the median "
+        f"flow. {TYPICAL}"
     )
     return Part(f"What it means{of}", text, Table("", head, cells))
 
@@ -149,8 +157,9 @@ def _where(summary: Json, rows: Sequence[Json], places: Places, of: str) -> Part
     cells = [[name, *(_verdict(own.get(row["header"])) for row in rows)] for name, own in nets.items()]
     said = [f"{name}: {_traffic(met)}, {_switches(met)}" for name, met in places.items() if name in nets]
     text = (
-        "Score against none, bytes charged, over training seeds: intervals are simultaneous over all scenarios and "
-        "headers, and over all conditions and headers. Open: neither better, nor worse, nor within the margin. "
+        "The table compares scores with those without a header, with bytes charged, over training seeds. Confidence "
+        "intervals are simultaneous over all scenarios and headers, and over all conditions and headers. Open means "
+        "neither better, nor worse, nor within the margin. "
     )
     head = ["", *(row["header"] for row in rows)]
     return Part(f"On which traffic it holds{of}", text + "; ".join(said) + "." * bool(said), Table("", head, cells))
@@ -170,20 +179,24 @@ def _bytes_and_state(rows: Sequence[Json]) -> Part:
         state = "grows with flows" if bits is None else f"{bits:,}" if isinstance(bits, int) else bits
         cells.append([name, f"{row['wire_bytes']}", f"{row['reflected_bytes']}", state, f"{operations}"])
     head = ["Header", "Bytes on data, one hop", "Bytes on ACKs", "State of a port, bits", "Operations on a packet"]
-    text = "What a port needs beyond queues, byte counters and clocks; lcca show header NAME has the fields."
+    text = (
+        "State and operations are what a port needs beyond queues, byte counters and clocks. `lcca show header NAME` "
+        "prints the fields."
+    )
     return Part("Bytes and switch state", text, Table("", head, cells))
 
 
 def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:
     met = [scenario for each in (*trained.values(), *others.values()) for scenario in each]
-    points = ["Traffic and fabrics other than those above.", *(() if others else ["All of these were trained on."])]
+    points = ["traffic and fabrics other than those above"]
     if met:
         pfc, classes = {each.switch.pfc for each in met}, {each.switch.classes for each in met}
-        points.append(f"Links other than {_rates(met)} Gb/s; more than {max(s.fabric.hosts for s in met):,} hosts.")
-        points += ["Switches that drop."] if pfc == {True} else ["Switches with PFC."] if pfc == {False} else []
-        points += ["Several classes of traffic."] if classes == {1} else ["One class of traffic."] * (1 not in classes)
-    points.append(f"Packets of other sizes than {packet_bytes:,} bytes without the header.")
-    return Part("What was not tested", " ".join([*points, NEVER]))
+        points += [f"links other than {_rates(met)} Gb/s", f"more than {max(s.fabric.hosts for s in met):,} hosts"]
+        points += ["switches that drop"] if pfc == {True} else ["switches with PFC"] if pfc == {False} else []
+        points += ["several classes of traffic"] if classes == {1} else ["one class of traffic"] * (1 not in classes)
+    points.append(f"packets of other sizes than {packet_bytes:,} bytes without the header")
+    trained_on = "" if others else " Policies were trained on all of the scenarios above."
+    return Part("What was not tested", f"This campaign did not test {listed(points)}.{trained_on} {NEVER}")
 
 
 # --- places in words

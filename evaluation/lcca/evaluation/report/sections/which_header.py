@@ -28,7 +28,16 @@ from lcca.evaluation.report.figures.style import (
 from lcca.evaluation.report.sections.section import Content, data_table
 from lcca.evaluation.report.words.headline import Statement
 from lcca.evaluation.report.words.merit import BADGES, beside_score, bytes_words, net_percent, percent_of
-from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent, void
+from lcca.evaluation.report.words.statements import (
+    NO_BREAK,
+    capital,
+    counted_units,
+    counts,
+    coverage,
+    listed,
+    percent,
+    void,
+)
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
@@ -55,7 +64,7 @@ def which_header(tables: RunTables, figures: Path) -> Json | None:
     rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net_set"]["difference"] or 0)))
     save(content.figure, figures, "pareto")
     seeds = max(row["net_set"]["n"] for row in rows)
-    trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
+    trained = f"means over {seeds} training seeds" if seeds > 1 else "of one training each"
     return {
         "title": title(benefits),
         "statements": list(_statements(benefits, _gaps(tables), tables.summary)),
@@ -64,7 +73,9 @@ def which_header(tables: RunTables, figures: Path) -> Json | None:
         "svg": inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
         "regions": _regions(tables, rows),
         "basis": list(_basis(tables, benefits)),
-        "population": f"Trainings with each header's signals: {trained}, each on fresh networks of its own.",
+        "population": (
+            f"Policies were trained with the signals of each header. Values are {trained}, tested on fresh networks."
+        ),
     }
 
 
@@ -76,11 +87,11 @@ def pareto(tables: RunTables) -> Content | None:
     # The net benefits are of the pairs.
     sure = coverage([pair for choice in benefits["choices"] for pair in choice["pairs"]])
     caption = (
-        f"Net benefit: difference of the score from {benefits['baseline']} in bits, mean over training seeds, the "
-        f"header's bytes charged on packets of {benefits['packet_bytes']:,} bytes, with its interval ({sure}), "
-        "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
-        "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
-        "training seeds for an interval. Headers of equal size are drawn side by side."
+        f"The net benefit is the difference of the score from {benefits['baseline']} in bits, as a mean over training "
+        f"seeds, with the header's bytes charged on packets of {benefits['packet_bytes']:,} bytes. Vertical lines are "
+        f"confidence intervals ({sure}); a header without a line has too few training seeds for one. The dashed line "
+        "is the Pareto front: no other header has a larger estimate with as few bytes. In the grey band a header "
+        "brings less than it must. ▲ pays, ▼ does not pay, ○ open. Headers of equal size are drawn side by side."
     )
     fronts = {choice["utility"]: choice["front"] for choice in benefits["choices"]}
     points = [
@@ -199,15 +210,15 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     base, others = benefits["baseline"], [name for name in choice["answers"] if name != choice["take"]]
     left = "every other choice is settled worse"
     if others:
-        left = f"not settled worse than any other are also {', '.join(others)}"
+        left = f"{listed(others)} may be best too"
     if choice["take"] == base:
-        return Statement("not settled", f"Keep {base} without a header{under}: no bytes; {left}.")
+        return Statement("not settled", f"We recommend {base} without a header{under}; {left}.")
     row = _row(benefits, choice["take"], choice["utility"])
     size = bytes_words(row["wire_bytes"])
-    text = f"We recommend {row['header']}{under}, {size}, the fewest of what may be best; {left}."
+    text = f"We recommend {row['header']}{under}: with {size} it is the smallest header that may be best; {left}."
     if gap is not None and gap > 0:
         closed = percent(100 * row["net_set"]["difference"] / gap, signed=False)
-        text += f" It closes {closed} of the gap between {base} and what is possible, its bytes charged."
+        text += f" With its bytes charged it closes {closed} of the gap between {base} and what is possible."
     return Statement(BADGES[row["decision"]], text)
 
 
@@ -217,18 +228,22 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     required, size = percent(row["required_percent"], signed=False), bytes_words(row["wire_bytes"])
     ahead = f" (forecast: {counts(*net['likely_n'])} training seeds)" if net["likely_n"] else ""
     words = {
-        "pays": f"pays: it brings more than {required} with its {size} charged",
-        "does not pay": f"does not pay: it brings less than {required} with its {size} charged",
-        "open": f"open whether it brings {required}{ahead}",
+        "pays": f"pays: with its {size} charged it brings more than {required}",
+        "does not pay": f"does not pay: with its {size} charged it brings less than {required}",
+        "open": f"is open: it is not settled whether it brings {required}{ahead}",
     }[row["decision"]]
-    paid = "" if cost is None else f"; signals {percent_of(gross)}, bytes {percent_of(cost)}"
+    paid = "" if cost is None else f": signals {percent_of(gross)}, bytes {percent_of(cost)}"
     if gross["verdict"] == "worse":
-        words += f"; trained too little: worse than {base} with its bytes free, although a policy can ignore signals"
+        words += (
+            f"; it was trained too little: a policy can ignore signals, but it is worse than {base} with bytes free"
+        )
     if reason := void(gross):
         words += f"; {reason}"
     by = f" (utility {row['utility']})" if name_utility else ""
     remark = f"; {row['remark']}" if "remark" in row else ""
-    return f"{row['header']}{by}: {words}. Net {net_percent(net)} over {counted_units(net)}{paid}{remark}."
+    return (
+        f"{row['header']}{by} {words}. Its net benefit is {net_percent(net)} over {counted_units(net)}{paid}{remark}."
+    )
 
 
 def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
@@ -246,7 +261,7 @@ def _beside_ideals(row: Json, most: Sequence[Json]) -> str:
             continue
         share = percent(100 * (each["base_bits"] + net - each["rival_bits"]) / worth, signed=False)
         said.append(f"{worth:.3f} bits {words}, of which it closes {share}")
-    return f" Gap to the ideals: {'; '.join(said)}, its bytes charged." if said else ""
+    return f" The gap to the ideals, with its bytes charged, is {'; '.join(said)}." if said else ""
 
 
 def _starved(row: Json, merits: Sequence[Json]) -> str:
@@ -276,18 +291,18 @@ def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
         )
     what = "of typical slowdown" if tables.on_fabric else "of throughput at equal delay"
     yield (
-        f"A header must bring {benefits['required_percent']:g}{NO_BREAK}% {what} to pay "
-        "(`required_percent`); the cost of hardware is to be put there."
+        f"A header pays if it brings more than {benefits['required_percent']:g}{NO_BREAK}% {what} "
+        "(`required_percent`). Set this to what the header costs in hardware."
     )
     yield (
-        f"Bytes are charged on packets of {benefits['packet_bytes']:,} bytes: each packet takes that much longer on "
-        "the link. The cost is larger for shorter packets."
+        f"Bytes are charged on packets of {benefits['packet_bytes']:,} bytes: a packet takes longer on the link by the "
+        "bytes of the header. With shorter packets they cost more."
     )
     yield (
-        "The selected policies were validated in ns-3 (see below)."
+        "The selected policies were also run in ns-3 (see below)."
         if tables.summary.get("ns3")
-        else "These policies were not validated in ns-3: add validation.ns3 to the campaign, or run lcca evaluate on "
-        "them with --simulator ns3."
+        else "The selected policies were not run in ns-3. Add `validation.ns3` to the campaign, or run `lcca evaluate` "
+        "on them with `--simulator ns3`."
     )
 
 

@@ -43,15 +43,17 @@ def commands(summary: Json, manifest: Json) -> tuple[Command, ...]:
     page = f"lcca report {quoted}"
     again = () if "options" in manifest.get("config", ()) else (_again(kind, config, commit),)  # no file describes it
     if not any("trained" in each for each in summary.get("policies", ())):
-        return (*again, Command("This page", (page,)))
-    verdicts = Command("Its verdicts from its stored trials, and this page", (f"lcca verdict {quoted}", page))
+        return (*again, Command("Write this page again", (page,)))
+    verdicts = Command(
+        "Compute the verdicts and write this page again from the stored trials", (f"lcca verdict {quoted}", page)
+    )
     return (*again, verdicts, *_settling(summary, config))
 
 
 def _again(kind: str, config: str, commit: str) -> Command:
     same = "with the same numbers" + (" but for what was not committed then" if commit.endswith("+") else "")
     checkout = (f"git checkout {commit.rstrip('+')[:10]}",) if commit else ()
-    return Command(f"The same run again, {same}", (*checkout, f"lcca {kind} {shlex.quote(config)} --out again"))
+    return Command(f"Run it again, {same}", (*checkout, f"lcca {kind} {shlex.quote(config)} --out again"))
 
 
 def _settling(summary: Json, config: str) -> tuple[Command, ...]:
@@ -67,8 +69,8 @@ def _settling(summary: Json, config: str) -> tuple[Command, ...]:
     asked = [f"{seeds:,} training seeds" if seeds else "", f"{pairs:,} pairs" if pairs else ""]
     ahead = " and ".join(filter(None, asked))
     purpose = (
-        f"{OPEN}, settled with at most {ahead} by the forecasts; the first line says what that costs. Trainings "
-        "that are done are taken from results/training-cache"
+        f"{OPEN} is settled with at most {ahead}, according to the forecasts; the first line prints what that costs. "
+        "Finished trainings are taken from results/training-cache"
     )
     return (Command(purpose, (f"{line} --plan", line)),)
 

@@ -12,9 +12,9 @@ from lcca.evaluation.trials.phases import PARTS
 from lcca.remy_plus.record import PHASES
 
 NOTE = (
-    "Below what is possible = lost to utilisation + unfairness + delay. Possible: an equal part of the link at every "
-    "instant for everyone that is on, no queue. Utilisation: of what all senders received together. Unfairness: "
-    "below 0 where senders that are on little get more than their share."
+    "What is possible is an equal part of the link at every instant for every sender that is on, without a queue. The "
+    "difference to it is the sum of three losses: utilisation, by what all senders received together; unfairness, "
+    "which is below 0 where senders that are on for little of the time get more than their share; and delay."
 )
 
 
@@ -51,7 +51,7 @@ def phase_table(phases: Sequence[Mapping[str, Any]], whose: str, call: Callable[
         for each in sorted(phases, key=lambda each: order.index(each["phase"]))
     ]
     head = ("Since a flow last started or ended", "Policy", "Share of time", "Utilisation, bits", "Delay, bits")
-    return Table(f"{whose}, lost by phase: in all what is lost to utilisation and delay", head, rows, left=2)
+    return Table(f"{whose}: the losses to utilisation and delay, by phase", head, rows, left=2)
 
 
 NAMES = tuple(each.name for each in MEASURED)

@@ -33,9 +33,14 @@ THROUGHPUT = "throughput-equivalent"
 """What per cents of a difference are of, unless it is of a metric."""
 
 TYPICAL = (
-    "Typical: the geometric mean over trials, of slowdowns over flows too, in which all count by their ratios; a mean "
-    "is arithmetic, and mostly that of the largest."
+    "Typical is the geometric mean over trials, and of slowdowns over flows too, in which all count by their ratios; a "
+    "mean is arithmetic, and depends mostly on the largest values."
 )
+
+VERBS = {
+    **{"better": "is better than", "worse": "is worse than", "equivalent": "is equivalent to"},
+    NOT_SETTLED: "is not settled against",
+}
 
 NO_BREAK_HYPHEN = "\u2011"
 
@@ -177,13 +182,15 @@ def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -
 
 
 def _sentence(comparison: Json, name_utility: bool) -> str:
-    said = sign_and_size(comparison, percent(margin_percent(comparison), signed=False))
+    said, verdict = sign_and_size(comparison, percent(margin_percent(comparison), signed=False)), comparison["verdict"]
     by = f" (utility {comparison['utility']})" if name_utility else ""
-    subject = f"{comparison['B']} against {comparison['A']}{by}"
-    ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
+    against = "against" if void(comparison) else VERBS[verdict]
+    subject = f"{comparison['B']} {against} {comparison['A']}{by}"
+    ahead = _outlook(comparison) if verdict == NOT_SETTLED else ""
+    size = "" if said == NOT_SETTLED else f"; {said}"
     notes = comparison["note"].split("; ")
     remarks = "".join(f"; {each}" for each in notes if each.startswith((TRAINED_TOO_LITTLE, LEARNT_BY, DEPENDS)))
-    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {counted_units(comparison)}{remarks}."
+    return f"{subject}: {_interval(comparison)}, over {counted_units(comparison)}{size}{ahead}{remarks}."
 
 
 def margin_percent(comparison: Json) -> float:

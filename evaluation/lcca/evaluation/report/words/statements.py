@@ -14,7 +14,7 @@ SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller th
 NOT_SETTLED = "not settled"
 UNKNOWN = "–"
 """Stands for an end of an interval for which there are too few units; tables say so once (`Table.note`)."""
-FINDINGS = {"+": "missed this use of the signals", "-": "does better", "0": "is not told from it"}
+FINDINGS = {"+": "missed this use of the signals", "-": "does better", "0": "is not distinguished from it"}
 
 
 def rules_words(rules: int | None) -> str:

@@ -4,7 +4,3 @@
 is the simulation's end, around any Gymnasium environment. The protocol is that of github.com/tkn-tub/ns3-gym, written
 from its facts; see studies/ns3gym/page.md.
 """
-
-from lcca.inputs.extras import require_libraries
-
-require_libraries({"zmq": "pyzmq", "gymnasium": "gymnasium"}, "both ends of ns3-gym", "ns3gym")

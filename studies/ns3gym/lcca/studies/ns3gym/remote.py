@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Sequence
-from typing import Any
+from lcca.inputs.extras import require_libraries
 
-import gymnasium
+require_libraries({"zmq": "pyzmq", "gymnasium": "gymnasium"}, "both ends of ns3-gym", "ns3gym")
 
-from lcca.gym_envs.processes.child import Child
-from lcca.inputs.errors import InputError
-from lcca.studies.ns3gym import schema
-from lcca.studies.ns3gym.channel import Channel, Deadline
-from lcca.studies.ns3gym.schema import PeerLost, ProtocolError, Reason
-from lcca.studies.ns3gym.values import AnySpace, decode, encode, is_empty, neutral, read_space
+import os  # noqa: E402
+import re  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
+from typing import Any  # noqa: E402
+
+import gymnasium  # noqa: E402
+
+from lcca.gym_envs.processes.child import Child  # noqa: E402
+from lcca.inputs.errors import InputError  # noqa: E402
+from lcca.studies.ns3gym import schema  # noqa: E402
+from lcca.studies.ns3gym.channel import Channel, Deadline  # noqa: E402
+from lcca.studies.ns3gym.schema import PeerLost, ProtocolError, Reason  # noqa: E402
+from lcca.studies.ns3gym.values import AnySpace, decode, encode, is_empty, neutral, read_space  # noqa: E402
 
 DEFAULT_PORT = 5555
 """Where ns3-gym's simulations look for their agent by default."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from lcca.inputs.extras import require_libraries
 
-import gymnasium
-import numpy as np
-from gymnasium import spaces
+require_libraries({"zmq": "pyzmq", "gymnasium": "gymnasium"}, "both ends of ns3-gym", "ns3gym")
 
-from lcca.studies.ns3gym import schema
-from lcca.studies.ns3gym.channel import Channel, Deadline
-from lcca.studies.ns3gym.schema import ConnectionClosed, ProtocolError, Reason
-from lcca.studies.ns3gym.values import AnySpace, clipped, decode, describe, encode, is_empty, neutral
+import contextlib  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable, Mapping  # noqa: E402
+from dataclasses import dataclass  # noqa: E402
+from typing import Any, Literal  # noqa: E402
+
+import gymnasium  # noqa: E402
+import numpy as np  # noqa: E402
+from gymnasium import spaces  # noqa: E402
+
+from lcca.studies.ns3gym import schema  # noqa: E402
+from lcca.studies.ns3gym.channel import Channel, Deadline  # noqa: E402
+from lcca.studies.ns3gym.schema import ConnectionClosed, ProtocolError, Reason  # noqa: E402
+from lcca.studies.ns3gym.values import AnySpace, clipped, decode, describe, encode, is_empty, neutral  # noqa: E402
 
 _AGAIN = 0.05
 """How long to wait before meeting the agent again that closed its connection, in seconds."""

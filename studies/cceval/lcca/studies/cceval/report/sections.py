@@ -28,7 +28,10 @@ def estimates(tables: RunTables) -> Content | None:
     if len(rows) > 1:
         return Content("Each estimate rests on all trials.", None, answer, (table,), unfolded=True)
     looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
-    caption = "Half-width of the interval at each look, and the one required, by number of trials."
+    caption = (
+        "The figure shows the half-width of the confidence interval at each look, and the required one, by number of "
+        "trials."
+    )
     data = pd.DataFrame(looks, columns=["n", "half_width", "required"])
     return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data, unfolded=True)
 
