@@ -140,7 +140,7 @@ def test_beside_a_verdict_it_says_what_the_header_can_be_worth_and_who_pays() ->
     said = {"baseline": "e2e", "rows": [row], "choices": choices}
     _, told = _statements(said, {}, {"worth_at_most": gaps, "merit": [pays]})
     share = 100 * (row["net_set"]["difference"] - 0.1)
-    assert "Gap to the ideals: 0.001 bits from dctcp to max-min, less than what it must bring; 1.000 bits" in told.text
+    assert "is 0.001 bits from dctcp to max-min, less than what it must bring; 1.000 bits" in told.text
     assert f"of which it closes {share:.1f}".rstrip("0").rstrip(".") in told.text
     assert told.text.endswith("Long flows pay: median slowdown from 1 MB +12 %.")
 

@@ -88,7 +88,7 @@ def timeless(file: Path) -> Any:
     if "training" in file.parts and file.suffix == ".json":
         return without_times(json.loads(file.read_text().partition("\n")[2]))  # the first line is a digest
     if file.name == "report.html":
-        costs = r'(?s)<section id="costs">.*?</section>|<h3>What this took</h3>.*?</p>|[\d.,]+ CPU (s|min|h)'
+        costs = r'(?s)<section id="costs">.*?</section>|<h3>What this run cost</h3>.*?</p>|[\d.,]+ CPU (s|min|h)'
         return re.sub(costs, "", file.read_text())
     return file.read_bytes()
 

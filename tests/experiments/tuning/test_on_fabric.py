@@ -87,7 +87,9 @@ def test_ends_with_settings_to_paste(lcca: RunCommand, config: Path, finished: P
     networks = pd.read_parquet(finished / "candidates.parquet").query("same_as == -2").networks.sum()
     assert searched["trials"] == networks == json.loads((finished / "summary.json").read_text())["network_trials"]
     cpu_s = sum(each["cpu_s"] for each in (searched, tested, other))
-    assert other["cpu_s"] > 0 and f"{searched['trials'] + tested['trials']:,} trials, {cpu_s:,.0f} CPU s" in page
+    assert (
+        other["cpu_s"] > 0 and f"{searched['trials'] + tested['trials']:,} trials and {cpu_s:,.0f} CPU seconds" in page
+    )
 
 
 def test_settings_are_for_every_rate_with_three_digits_and_units() -> None:

@@ -37,10 +37,11 @@ TYPICAL = (
     "mean is arithmetic, and depends mostly on the largest values."
 )
 
-VERBS = {
-    **{"better": "is better than", "worse": "is worse than", "equivalent": "is equivalent to"},
-    NOT_SETTLED: "is not settled against",
+COMPARED = {
+    **{"better": "{} is better than {}", "worse": "{} is worse than {}", "equivalent": "{} is equivalent to {}"},
+    NOT_SETTLED: "{} against {} is not settled",
 }
+"""What a verdict says of B and A."""
 
 NO_BREAK_HYPHEN = "\u2011"
 
@@ -184,13 +185,14 @@ def _settled(comparisons: Sequence[Json], verdict: str, total: int, most: int) -
 def _sentence(comparison: Json, name_utility: bool) -> str:
     said, verdict = sign_and_size(comparison, percent(margin_percent(comparison), signed=False)), comparison["verdict"]
     by = f" (utility {comparison['utility']})" if name_utility else ""
-    against = "against" if void(comparison) else VERBS[verdict]
-    subject = f"{comparison['B']} {against} {comparison['A']}{by}"
+    form = f"{{}} against {{}}: {said}" if void(comparison) else COMPARED[verdict]
+    subject = form.format(comparison["B"], f"{comparison['A']}{by}")
     ahead = _outlook(comparison) if verdict == NOT_SETTLED else ""
-    size = "" if said == NOT_SETTLED else f"; {said}"
+    size = "" if void(comparison) or said == NOT_SETTLED else f"; {said}"
     notes = comparison["note"].split("; ")
     remarks = "".join(f"; {each}" for each in notes if each.startswith((TRAINED_TOO_LITTLE, LEARNT_BY, DEPENDS)))
-    return f"{subject}: {_interval(comparison)}, over {counted_units(comparison)}{size}{ahead}{remarks}."
+    apart = ";" if void(comparison) else ":"
+    return f"{subject}{apart} {_interval(comparison)}, over {counted_units(comparison)}{size}{ahead}{remarks}."
 
 
 def margin_percent(comparison: Json) -> float:
