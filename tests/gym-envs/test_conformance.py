@@ -257,10 +257,9 @@ def test_the_package_does_not_import_gymnasium() -> None:
     "module",
     [
         "lcca.gym_envs.flow.env",
-        "lcca.studies.acc.marking.ns3_env",
-        "lcca.studies.acc.marking.fabric_env",
         "lcca.gym_envs.fabric.env",
         "lcca.gym_envs.registration",
+        *of_studies("NEED_GYMNASIUM"),
     ],
 )
 def test_without_gymnasium_the_error_names_the_extra(module: str, monkeypatch: pytest.MonkeyPatch) -> None:

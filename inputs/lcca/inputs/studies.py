@@ -140,11 +140,14 @@ class Study:
 
 
 LOOKED_UP = {
-    "lcca.remy_plus.tuners.registry": "tuners",
-    "lcca.experiments.studies.config": "learners",
-    "lcca.experiments.places": "places",
+    "remy_plus.tuners.registry": "tuners",
+    "experiments.studies.config": "learners",
+    "experiments.places": "places",
 }
-"""Modules of the core that look up in studies what results depend on, and where: whoever imports them runs that too."""
+"""Modules of the core that look up in studies what results depend on, and where: whoever imports them runs that too.
+
+Without `lcca.`, since whole names in a text count as imports: then all that reads this would reach them.
+"""
 
 
 @cache
@@ -198,6 +201,7 @@ def attribute(study: str, name: str) -> Any:
 
 def behind(modules: Iterable[str]) -> list[str]:
     """Return the modules of studies that modules of the core look up."""
-    parts = {LOOKED_UP[name] for name in modules if name in LOOKED_UP}
+    below = {name.removeprefix("lcca.") for name in modules}
+    parts = {part for name, part in LOOKED_UP.items() if name in below}
     names = [(study, getattr(at, "kind", at)) for part in parts for study, at in added(part).values()]
     return sorted({full_name(study, name).partition(":")[0] for study, name in names})

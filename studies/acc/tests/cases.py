@@ -56,3 +56,5 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Ns3Ecn": ("lcca/Ns3Ecn-v0", {"incast": INCAST}),
     "Ns3Ecn, grid": ("lcca/Ns3Ecn-v0", {"incast": INCAST, "actions": "grid", "history": 2, "traces": None}),
 }
+NEED_GYMNASIUM = dict.fromkeys(f"lcca.studies.acc.marking.{name}" for name in ("ns3_env", "fabric_env"))
+"""Modules that say so where it is not installed."""

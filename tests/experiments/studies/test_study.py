@@ -18,7 +18,6 @@ from lcca.experiments.recipes.study import study, trials_on
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.questions import agreement
 from lcca.gym_envs.processes.pool import Threads
-from lcca.inputs import extras
 from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.policy import WithHeader
@@ -207,17 +206,6 @@ def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned
     answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
     assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
     assert not (tmp_path / "run").exists()
-
-
-def test_what_is_not_installed_is_told_before_anything_is_tuned(
-    lcca: RunCommand, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else True)
-    training = "contenders.small={train: {name: x, fabric: star.yaml, transport: dcqcn}}"
-    monkeypatch.chdir(config.parent)
-    answer = lcca("study", config, "--out", tmp_path / "run", "--set", training)
-    assert answer.status == 2 and "trainings of ACC need the package" in answer.err
-    assert not (tmp_path / "run/contenders").exists()
 
 
 def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:
