@@ -1,10 +1,8 @@
 """`lcca rank` with a folder: a stopped ranking goes on, and ends as if it had not been stopped."""
 
-import importlib.util
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from lcca.cli.main import main
@@ -81,53 +79,9 @@ def test_a_budget_needs_a_rule_that_may_stop_at_any_time(capsys: pytest.CaptureF
     assert "--rule t-mixture" in capsys.readouterr().err
 
 
-BENCH = """
-name: two-buffers
-grid:
-  - {link_mbps: [12], factor: [1, 0.5], rtt_ms: [20], buffer_bdp: [1, 4, 16]}
-duration_s: 4
-intervals_s: [[0, 2], [2, 4]]
-steps: {first_s: 1, every_s: 1}
-score: {kind: power}
-"""
-
-
-@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
-@pytest.mark.full
-def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both fill a link of 20 packets; the larger window waits for 20 more, twice the power is lost."""
-    (tmp_path / "bench.yaml").write_text(BENCH)
-    asked = ["rank", "fixed-window:40", "fixed-window:21", "--on", str(tmp_path / "bench.yaml"), "--trials", "126"]
-    assert main([*asked, "--out", str(tmp_path / "run"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [each["id"] for each in found["policies"]] == ["fixed-window:21", "fixed-window:40"]
-    assert found["utility"] == "winning rate" and not found["failed"]
-    trials = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "trials").glob("*.parquet"))
-    slow = trials[trials["scenario"].str.endswith("x0.5-20ms-16bdp") & (trials["policy"] == "fixed-window:40")]
-    assert all(len(each) == 2 for each in slow["mbps"]) and (slow["score_bits"] == 0).all()
-
-
-@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
-def test_a_plan_costs_all_controls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Six scenarios of 12 Mb/s for 4 s, three with two seconds at half the rate: 48 and 36 Mb."""
-    (tmp_path / "bench.yaml").write_text(BENCH + "jitter_s: 0\n")
-    asked = ["rank", "fixed-window:40", "fixed-window:21", "--on", str(tmp_path / "bench.yaml"), "--plan", "--json"]
-    assert main([*asked, "--trials", "102", "--jobs", "2"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    cpu_s, most = sum(found["cpu_s_per_gigabit"].values()), found["costs"][1]
-    assert most["scenarios"] == 102 and most["cpu_s"] == pytest.approx(cpu_s * 51 * (48 + 36) / 1000)
-    assert most["time_s"] == most["cpu_s"] / 2 and not (tmp_path / "results").exists()
-
-
 def test_a_trial_cache_is_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--trial-cache", "x"]) == 2
     assert "--trial-cache: needs a benchmark" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
-def test_a_control_that_cannot_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rank", "dctcp", "cubic", "--on", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
-    assert "dctcp: the link is drop-tail" in capsys.readouterr().err and not (tmp_path / "run").exists()
 
 
 def test_a_refused_ranking_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,7 @@ class Study:
         learners: contenders that `lcca study` trains (`train:`), by name: a `lcca.experiments.studies.learner.Learner`
             each.
         extras: distributions by the extra of `pyproject.toml` that the study needs.
-        moved: folders of the study by where they were before.
+        moved: folders and files of the study by where they were before.
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict)
@@ -177,9 +177,9 @@ def moved(path: str) -> str:
         return ""
     for name, study in studies().items():
         for before, now in study.moved.items():
-            top, found, rest = path.partition(f"{before}/")
-            own = Path(top) / "studies" / name / now / rest
-            if found and own.is_file():
+            top, found, rest = path.partition(before)
+            own = Path(f"{top}studies/{name}/{now}{rest}")
+            if found and rest[:1] in ("", "/") and own.is_file():
                 return str(own)
     return ""
 

@@ -190,16 +190,6 @@ topology: {kind: file, links: links.csv}
 workload: {kind: trace, flows: flows.csv}
 duration_us: 40
 """
-BENCHMARK = """\
-name: small
-source: after CC-Bench
-grid:
-  - {link_mbps: [12, 24], rtt_ms: [20], buffer_bdp: [1, 4], loss: [0, 0.01]}
-duration_s: 2
-intervals_s: [[0, 1], [1, 2]]
-score: {kind: power, exponent: 2, winners_percent: 10}
-jitter_s: 0.5
-"""
 LAWS = """\
 name: quick
 seed: 1
@@ -400,13 +390,6 @@ def subjects() -> dict[str, list[Subject]]:
         ],
         "study": [run_of("study")],
         "tune": [run_of("tune")],
-        "benchmark": [
-            Subject(
-                "b.yaml",
-                {"b.yaml": BENCHMARK},
-                [words("rank aimd fixed-window:20 --on b.yaml --simulator engine --trials 104")],
-            )
-        ],
         "dna": [
             Subject(
                 "t.dna",
@@ -419,6 +402,8 @@ def subjects() -> dict[str, list[Subject]]:
     }
     of_files = [name for name, kind in of_studies("RUNS").items() if kind.command[1].endswith(".yaml")]
     found |= {name: [run_of(name)] for name in of_files}
+    for kind, (text, command) in of_studies("VALID_FILES").items():
+        found[kind] = [Subject("file.yaml", {"file.yaml": text}, [words(command)])]
     return found | {f"policy {name}": [subject] for name, subject in policies().items()}
 
 

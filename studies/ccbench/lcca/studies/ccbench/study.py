@@ -5,5 +5,5 @@ from lcca.inputs.studies import AddedPlace, FileOfUsers, Study
 STUDY = Study(
     files={"benchmark": FileOfUsers("a benchmark", "lcca rank --on FILE", "benchmark:Benchmark")},
     places={"benchmark": AddedPlace("place:KIND", "benchmarks")},
-    moved={"configs/cc-bench": "configs"},
+    moved={"configs/cc-bench": "configs", "configs/networks/cc-bench.yaml": "configs/networks.yaml"},
 )
