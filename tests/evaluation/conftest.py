@@ -24,8 +24,7 @@ from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.record import PHASES
 
-for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
-    sys.path.insert(0, str(Path(__file__).parent / _room))
+sys.path.insert(0, str(Path(__file__).parent / "settling"))  # settling_conformance
 pytest.register_assert_rewrite("settling_conformance")
 
 BuildRun = Callable[..., Path]

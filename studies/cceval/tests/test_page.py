@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lcca.inputs.studies import moved
 from tests.hooks import hook
 
 STUDY = Path(__file__).resolve().parents[1]
@@ -16,3 +17,8 @@ def test_the_page_on_cceval_has_every_summary() -> None:
         assert all(pages.interval(metric) in text for metric in run["metrics"])
     for found in pages.summaries("pairs"):
         assert all(f"| {row['metric']} |" in text for row in found["metrics"])
+
+
+def test_files_are_found_where_they_were_before() -> None:
+    configs = STUDY.parents[1] / "configs"
+    assert all(moved(str(configs / name)) for name in ("cceval/websearch-p99.yaml", "fabric/rare-queue.yaml"))

@@ -1,11 +1,8 @@
 """Violins, and the figure of ten trials that mislead."""
 
-import importlib.util
 import json
 import math
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,18 +11,7 @@ from scipy import stats
 from lcca.evaluation.report.figures.saving import save
 from lcca.studies.cceval.estimators.estimate import EstimateConfig, Estimating
 from lcca.studies.cceval.report.figures import draw_violins, trial_counts, violin_data
-
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def ten_trials(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ten_trials", ROOT / "benchmarks" / "ten_trials.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+from studies.cceval import benchmark_ten_trials as ten_trials
 
 
 def test_a_violin_is_the_first_trials() -> None:
@@ -74,7 +60,7 @@ def test_the_values_of_an_estimate() -> None:
     assert tail.values.tolist() == [2, 6]
 
 
-def test_the_most_misleading_seed_is_found(ten_trials: ModuleType) -> None:
+def test_the_most_misleading_seed_is_found() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.normal(10, 3, (40, 10)), rng.normal(11, 3, (40, 10))
     paired = a + rng.normal(1, 0.1, (40, 10))
@@ -90,7 +76,7 @@ def test_the_most_misleading_seed_is_found(ten_trials: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_the_script_labels_its_figure_as_searched_for(
-    ten_trials: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn: list[str] = []
     draw = ten_trials.draw_violins

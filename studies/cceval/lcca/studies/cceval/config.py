@@ -46,8 +46,8 @@ FabricSimulator = Literal["fabric", "fluid"]
 
 
 FLUID_COST = 0.05
-"""CPU time of a trial over that of a whole fabric's, about (`benchmarks/fluid.py`). Given, so that the number of cheap
-trials does not depend on a clock."""
+"""CPU time of a trial over that of a whole fabric's, about (`studies/cceval/benchmark_fluid.py`). Given, so that the
+number of cheap trials does not depend on a clock."""
 
 
 class FlowRange(Model):

@@ -7,5 +7,5 @@ STUDY = Study(
     functions={"estimate": "recipe:estimate"},
     files={"estimate": FileOfUsers("an estimation", "lcca estimate FILE", "config:EstimationConfig")},
     sections=[ReportSection("convergence", "Estimates", "report.sections:estimates", before="agreement")],
-    moved={"configs/cceval": "configs"},
+    moved={"configs/cceval": "configs", "configs/fabric": "configs"},
 )

@@ -1,6 +1,7 @@
 """How far fluids are from the whole fabric, and what they save as control variates.
 
-    python benchmarks/fluid.py --out FOLDER [--fabrics leaf-spine fat-tree dumbbell] [--loads 0.3 0.5 0.8] [--trials 20]
+    python studies/cceval/benchmark_fluid.py --out FOLDER [--fabrics leaf-spine fat-tree dumbbell]
+        [--loads 0.3 0.5 0.8] [--trials 20]
 
 For every fabric, load and transport both simulators run the same trials of 1 ms of WebSearch flows, one thread. FOLDER
 keeps a file for each of them, so that a stopped run goes on, and gets errors.csv and controls.csv. Errors are of

@@ -1,6 +1,6 @@
 """Ten trials that mislead: CCEval's Fig. 3 from our engine, with a wrong conclusion found by search over seeds.
 
-    python benchmarks/ten_trials.py [--seeds 100] [--figure docs/figures/ten-trials] [--json]
+    python studies/cceval/benchmark_ten_trials.py [--seeds 100] [--figure studies/cceval/ten-trials] [--json]
 
 Two fixed windows, of 2 and of 2.25 bandwidth-delay products, meet WebSearch flows at half load; the metric is a trial's
 p99 slowdown (the mean over trials of it is CCEval's target). Each seed gives ten trials of either policy, on flows of
