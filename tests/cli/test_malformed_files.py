@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.experiments.campaign.grid import read_grid
+from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.places import space_of
+from lcca.experiments.runs.grid import read_grid
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
@@ -23,8 +25,8 @@ from lcca.signal_sets.signal_set import signal_set
 from ..fixtures import RunCommand
 
 READERS: dict[str, Callable[[Path], Any]] = {
-    "campaign": read_grid,
-    "merge": read_grid,
+    "campaign": partial(read_grid, model=CampaignConfig),
+    "merge": partial(read_grid, model=CampaignConfig),
     "cceval": lambda path: validate(read_with_files(path, KINDS["estimate"].model), KINDS["estimate"].model),
     "tuning": lambda path: validate(read_with_files(path, TuningConfig), TuningConfig),
     "space": lambda path: read_config(path, NetworkSpace),

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lcca.experiments.campaign.grid import read_grid
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.grid import read_grid
 from lcca.experiments.schemas.kinds import KINDS, of_kind
 from lcca.inputs.validation import read_with_files
 
@@ -19,8 +20,8 @@ def test_files_are_read_with_those_that_they_name(folder: Path) -> None:
     for path in [folder] if folder.is_file() else folder.rglob("*.yaml"):
         named = SCHEMA.search(path.read_text(encoding="utf-8"))
         kind = KINDS[named[1]] if named else None
-        if kind is KINDS["campaign"]:
-            assert read_grid(path).points
+        if kind and issubclass(kind.model, RunConfig):
+            assert read_grid(path, kind.model).points
         elif kind and not kind.several:
             assert of_kind(read_with_files(path, kind.model), kind.model)
 

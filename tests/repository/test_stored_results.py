@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lcca.experiments.campaign.grid import read_grid
+from lcca.experiments.campaign.config import CampaignConfig
+from lcca.experiments.runs.grid import read_grid
 
 ROOT = Path(__file__).parents[2]
 CAMPAIGNS = {
@@ -29,5 +30,5 @@ CAMPAIGNS = {
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_stored_results_are_of_campaigns_that_ship(name: str) -> None:
     stored = json.loads((ROOT / "results" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
-    grid = read_grid(ROOT / "configs" / f"{CAMPAIGNS[name]}.yaml")
+    grid = read_grid(ROOT / "configs" / f"{CAMPAIGNS[name]}.yaml", CampaignConfig)
     assert [each["config_hash"] for each in stored.get("points", [stored])] == [c.hash for c in grid.points.values()]

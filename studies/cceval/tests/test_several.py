@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from lcca.evaluation.trials.loaded_run import load_run
+from lcca.experiments.runs.grid import read_grid
 from lcca.inputs.errors import InputError
-from lcca.inputs.validation import read_with_files, validate
 from lcca.studies.cceval.config import EstimationConfig
 from tests.fixtures import RunCommand
 
@@ -18,11 +18,7 @@ from .cases import METRICS, SMALL
 
 STUDY = Path(__file__).parents[1]
 CCEVAL = STUDY / "configs"
-SHIPPED = [
-    CCEVAL / f"{fabric}-{transport}.yaml"
-    for fabric in ("fat-tree", "leaf-spine", "dumbbell")
-    for transport in ("dctcp", "dcqcn", "timely", "hpcc")
-]
+SHIPPED = ("fat-tree", "leaf-spine", "dumbbell")
 
 CONFIG = """\
 name: small
@@ -91,18 +87,20 @@ def test_one_alone_ends_as_its_first_accurate_look(lcca: RunCommand, config: Pat
     ]
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_the_estimations_that_ship_are_valid(path: Path) -> None:
-    config = validate(read_with_files(path, EstimationConfig), EstimationConfig)
-    assert config.name == f"cceval-{path.stem}" and path.stem == f"{config.fabric.name}-{config.policy}"
-    assert config.fabric.loads().of_uplinks == pytest.approx(0.15 if "dumbbell" in path.stem else 0.3)
-    assert len(config.estimate.each) == 16 and {each.target for each in config.estimate.each} == {"mean-of-trials"}
+@pytest.mark.parametrize("fabric", SHIPPED)
+def test_the_estimations_that_ship_are_valid(fabric: str) -> None:
+    grid = read_grid(CCEVAL / f"{fabric}.yaml", EstimationConfig)
+    assert list(grid.points) == ["dctcp", "dcqcn", "timely", "hpcc"]
+    for policy, config in grid.points.items():
+        assert (config.name, config.fabric.name, config.policy) == (f"cceval-{fabric}.{policy}", fabric, policy)
+        assert config.fabric.loads().of_uplinks == pytest.approx(0.15 if fabric == "dumbbell" else 0.3)
+        assert len(config.estimate.each) == 16 and {each.target for each in config.estimate.each} == {"mean-of-trials"}
 
 
 @pytest.mark.parametrize("sizes", ["google-rpc", "ali-storage", "fb-hadoop"])
 def test_other_size_tables_can_be_chosen(sizes: str) -> None:
     chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "estimate.ceiling=50"]
-    config = validate(read_with_files(CCEVAL / "leaf-spine-timely.yaml", EstimationConfig, chosen), EstimationConfig)
+    config = read_grid(CCEVAL / "leaf-spine.yaml", EstimationConfig, chosen).points["timely"]
     assert config.estimate.ceiling == 50
     assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
 

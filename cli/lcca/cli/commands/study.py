@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign, config_and_folder
+from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.trials.layout import ANSWERS
 from lcca.inputs.errors import require
@@ -28,10 +28,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
+    from lcca.experiments.runs.grid import read_grid
     from lcca.experiments.studies.config import StudyConfig
 
     require(len(options.config) == 1 or not options.out, "--out: is for one study; several have folders by their names")
-    studies = [config_and_folder(options, StudyConfig, path) for path in options.config]
+    grids = [read_grid(path, StudyConfig, options.overrides) for path in options.config]
+    studies = [each for grid in grids for each in grid.runs(options.out)]
     found = [_plan(options, config) if options.plan else _run(options, config, folder) for config, folder in studies]
     if options.json:
         print_json(found[0] if len(found) == 1 else {"studies": found})

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign, config_and_folder
-from lcca.cli.options.common import print_json, print_visible
-from lcca.cli.options.trials import print_costs
+from lcca.cli.options.campaign import add_campaign, run_each
+from lcca.cli.options.common import print_visible
 from lcca.evaluation.trials.layout import OPTUNA, POLICY
 from lcca.inputs.errors import require
+
+if TYPE_CHECKING:
+    from lcca.experiments.tuning.config import TuningConfig
 
 EXAMPLES = """\
   lcca tune configs/tuning/vegas.yaml
@@ -34,28 +38,30 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from lcca.experiments.recipes.tune import costs
+    from lcca.experiments.runs.grid import read_grid
+    from lcca.experiments.tuning.config import TuningConfig
+
+    require(options.plan or not (options.join and options.json), "--json: the process that leads has the result")
+    return run_each(options, read_grid(options.config, TuningConfig, options.overrides), costs, _run)
+
+
+def _run(options: argparse.Namespace, config: TuningConfig, folder: Path) -> dict[str, Any]:
     from lcca.cli.printing.campaigns import print_tuning
     from lcca.experiments.recipes.kept import reported
-    from lcca.experiments.recipes.tune import costs, tune
-    from lcca.experiments.tuning.config import TuningConfig
+    from lcca.experiments.recipes.tune import tune
     from lcca.experiments.tuning.search import join
 
-    config, folder = config_and_folder(options, TuningConfig)
-    if options.plan:
-        print_costs(options, costs(config, options.jobs))
-        return 0
     if options.join:
-        require(not options.json, "--json: the process that leads has the result")
         join(config, folder, jobs=options.jobs, executor=options.executor, storage=options.storage)
-        return 0
+        return {}
     how = {"resume": True, "jobs": options.jobs, "executor": options.executor, "storage": options.storage}
     summary = tune(config, out=folder, quiet=False, **how).content
     if options.json:
-        print_json(summary)
-        return 0
+        return summary
     report = reported(config, folder)
     print_tuning(summary)
     print_visible(f"\npolicy: {folder / POLICY}\nreport: {report}")
     url = options.storage or f"sqlite:///{folder / OPTUNA}"
     print_visible(f"candidates one by one: optuna-dashboard {url}")
-    return 0
+    return summary

@@ -1,15 +1,19 @@
-"""Options of the commands that work on a campaign."""
+"""Options of the commands that run what a file describes, and how they run each point of its grid."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from lcca.cli.options.trials import add_execution, add_overrides, add_plan
+from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.trials import add_execution, add_overrides, add_plan, planned
 
 if TYPE_CHECKING:
+    from lcca.experiments.experiment import Costs
     from lcca.experiments.runs.config import RunConfig
+    from lcca.experiments.runs.grid import Grid
 
 C = TypeVar("C", bound="RunConfig")
 
@@ -31,17 +35,26 @@ def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None
     parser.set_defaults(kept=True)
 
 
-def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | None = None) -> tuple[C, Path]:
-    """Return the configuration of a run of this kind, and the run's folder.
+def run_each(
+    options: argparse.Namespace,
+    grid: Grid[C],
+    costs: Callable[[C, int], Costs],
+    run: Callable[[argparse.Namespace, C, Path], dict[str, Any]],
+) -> int:
+    """Run what a file describes, or each point of its grid, or say what that costs; return exit status 0.
 
     Args:
         options: of the command.
-        kind: of configuration.
-        path: of its file, where the command takes several.
+        grid: the file's.
+        costs: returns what a configuration costs, by the number of threads.
+        run: runs a configuration in a folder and returns its result, which it prints unless that is done as JSON.
     """
-    from lcca.experiments.runs.folder import default_folder
-    from lcca.experiments.schemas.kinds import of_kind
-    from lcca.inputs.validation import read_with_files
-
-    config = of_kind(read_with_files(path or options.config, kind, options.overrides), kind)
-    return config, options.out or default_folder(config)
+    found = []
+    for config, folder in grid.runs(options.out):
+        if not grid.single and not options.json:
+            print_visible(f"\n{config.name}")
+        found.append(planned(options, costs(config, options.jobs)) if options.plan else run(options, config, folder))
+    if options.json:
+        points = [{"name": name, **each} for name, each in zip(grid.points, found, strict=True)]
+        print_json(found[0] if grid.single else {"grid": grid.name, "hash": grid.hash, "points": points})
+    return 0

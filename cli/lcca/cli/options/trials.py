@@ -186,7 +186,9 @@ def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | Non
     for note in prepared.meeting.notes:
         print_visible(note, file=sys.stderr)
     if options.plan:
-        print_costs(options, prepared.costs(options.jobs))
+        costs = planned(options, prepared.costs(options.jobs))
+        if options.json:
+            print_json(costs)
         return None
     options.kept = options.out is not None or prepared.always_kept
     result = prepared.run(options.out, resume=options.kept, quiet=False)
@@ -195,13 +197,12 @@ def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | Non
     return result
 
 
-def print_costs(options: argparse.Namespace, costs: Costs) -> None:
-    """Print costs, a line each."""
+def planned(options: argparse.Namespace, costs: Costs) -> dict[str, Any]:
+    """Return costs as JSON values; print them, a line each, unless JSON is asked for."""
     from lcca.experiments.runs.remaining import words_for_time
 
     if options.json:
-        print_json(costs.to_json())
-        return
+        return costs.to_json()
     for name, pace in costs.paces.items():
         print_visible(f"{name}: {pace:.2f} CPU s per Gb")
     if costs.tried:
@@ -210,6 +211,7 @@ def print_costs(options: argparse.Namespace, costs: Costs) -> None:
         cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
         by = f" (by {each.by})" if each.by else ""
         print_visible(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores{by}")
+    return costs.to_json()
 
 
 def report_failures(errors: list[str]) -> int:

@@ -1,1 +1,1 @@
-"""What a campaign is: its configuration, candidates, grid and plan."""
+"""What a campaign is: its configuration, candidates and plan."""

@@ -39,13 +39,12 @@ from lcca.experiments.campaign.trials import (
     once,
 )
 from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.grid import read_one
 from lcca.experiments.runs.kinds import SWEEP
-from lcca.experiments.schemas.kinds import of_kind
-from lcca.inputs.errors import ConfigError, InputError, Problem, about, did_you_mean, require
+from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import read_with_files
 from lcca.remy_plus.core.formulas import formulas, require_no_hosts
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.files import policyfile
@@ -57,9 +56,6 @@ from lcca.signal_sets.load import Place, resolve
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations
-
-GRID = "grid"
-"""The key of a file that holds many campaigns; see `lcca.experiments.campaign.grid`."""
 
 
 def _named(value: Any) -> Any:
@@ -381,7 +377,4 @@ def read_campaign(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    document = read_with_files(path, CampaignConfig, overrides)
-    if GRID in document.data:
-        raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
-    return of_kind(document, CampaignConfig)
+    return read_one(path, CampaignConfig, overrides)

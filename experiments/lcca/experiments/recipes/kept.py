@@ -14,12 +14,11 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder, default_folder
+from lcca.experiments.runs.grid import read_one
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.schemas.kinds import of_kind
 from lcca.experiments.summaries import Json
 from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.json_values import finite_values
-from lcca.inputs.validation import read_with_files
 
 C = TypeVar("C", bound=RunConfig)
 File: TypeAlias = str | os.PathLike[str]
@@ -31,7 +30,7 @@ def config_of(config: C | File, kind: type[C]) -> C:
     Raises:
         ConfigError: what is wrong with the file.
     """
-    return config if isinstance(config, kind) else of_kind(read_with_files(str(config), kind), kind)
+    return config if isinstance(config, kind) else read_one(str(config), kind)
 
 
 def kept(

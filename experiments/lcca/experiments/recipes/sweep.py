@@ -17,7 +17,6 @@ from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.records import renamed
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.campaign.running import CampaignRun
 from lcca.experiments.defaults import TRAINING_CACHE
 from lcca.experiments.learning.cache import TrainingCache
@@ -26,7 +25,7 @@ from lcca.experiments.learning.training import engine_of, look_at_curves
 from lcca.experiments.recipes.kept import render
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import opened
-from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.runs.grid import Grid, read_grid, single
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.testing.forecast import Forecast, forecast
@@ -44,7 +43,7 @@ from lcca.inputs.files import write_atomically
 ROWS = ("comparisons", "net_benefit", "trainers", "strata", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""
 
-Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid
+Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid[CampaignConfig]
 """A campaign, many of them, or the YAML file with it."""
 
 
@@ -96,23 +95,23 @@ def sweep(
     """
     grid, cache = _grid(campaign, how), _cache(out, how)
     run = partial(_sweep, cache=cache, resume=resume, quiet=quiet, until=until, how=how)
+    folder = Path(out) if out else None
     if grid.single:
-        config = grid.points[""]
-        folder = Path(out) if out else default_folder(config)
+        ((config, folder),) = grid.runs(folder)
         content = run(config, folder)
         return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
     require(until is None, "--until: not for a grid; give the campaign of one point")
-    return _sweep_grid(grid, Path(out) if out else grid.folder, run, quiet)
+    return _sweep_grid(grid, folder or grid.folder, run, quiet)
 
 
 def _sweep_grid(
-    grid: Grid, folder: Path, run: Callable[[CampaignConfig, Path], Mapping[str, Any]], quiet: bool
+    grid: Grid[CampaignConfig], folder: Path, run: Callable[[CampaignConfig, Path], Mapping[str, Any]], quiet: bool
 ) -> Result:
     """Run every campaign of a grid in a folder of its own, and put what they say side by side."""
     rows = []
-    for number, (name, config) in enumerate(grid.points.items(), 1):
+    for number, (name, (config, path)) in enumerate(zip(grid.points, grid.runs(folder), strict=True), 1):
         Reporter(quiet=quiet).say(f"point {number} of {len(grid.points)}: {name}")
-        summary = run(config, folder / name)
+        summary = run(config, path)
         rows.append({"name": name, "config_hash": config.hash} | {key: summary[key] for key in ROWS if key in summary})
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(folder / layout.GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
@@ -132,10 +131,10 @@ def forecasts(
     return grid.name, {name: forecast(config, cache, jobs, trainings, away) for name, config in grid.points.items()}
 
 
-def _grid(campaign: Campaign, how: Running) -> Grid:
+def _grid(campaign: Campaign, how: Running) -> Grid[CampaignConfig]:
     if isinstance(campaign, CampaignConfig):
-        return Grid(campaign.name, {"": campaign})
-    return campaign if isinstance(campaign, Grid) else read_grid(campaign, how.get("overrides", ()))
+        return single(campaign)
+    return campaign if isinstance(campaign, Grid) else read_grid(campaign, CampaignConfig, how.get("overrides", ()))
 
 
 def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:

@@ -43,10 +43,10 @@ class _Explained(GenerateJsonSchema):
 
 
 def _extendable(content: dict[str, Any], kind: FileKind) -> dict[str, Any]:
-    """Let a file extend another one, and a campaign be a grid."""
+    """Let a file extend another one, and one that describes a run be a grid."""
     extra: dict[str, Any] = {"extends": {"type": "string", "description": "a file whose keys this one changes"}}
-    if kind is KINDS["campaign"]:
-        extra["grid"] = {"type": "object", "description": "keys of campaigns, each with its values"}
+    if hasattr(kind.model, "run_kind"):
+        extra["grid"] = {"type": "object", "description": "keys, each with its values: a run for every combination"}
     required = content.pop("required", [])
     content["properties"] |= extra
     return content | {"anyOf": [{"required": required}, *({"required": [key]} for key in extra)]}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import print_json, print_visible
-from lcca.cli.options.trials import print_costs
+from lcca.cli.options.campaign import add_campaign, run_each
+from lcca.cli.options.common import print_visible
 from lcca.inputs.errors import require
 
 if TYPE_CHECKING:
+    from lcca.experiments.runs.grid import Grid
     from lcca.studies.maps.config import MapConfig
 
 EXAMPLES = """\
@@ -35,23 +35,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
+    from lcca.studies.maps.recipe import costs
+
+    return run_each(options, _grid(options), costs, _run)
+
+
+def _run(options: argparse.Namespace, config: MapConfig, folder: Path) -> dict[str, Any]:
     from lcca.cli.printing.console import print_table, wide_console
     from lcca.experiments.recipes.kept import reported
-    from lcca.experiments.runs.folder import default_folder
-    from lcca.studies.maps.recipe import costs
     from lcca.studies.maps.recipe import map as mapped
     from lcca.studies.maps.report.words import notes, region_table, worth_in_words
 
-    config = _config(options)
-    if options.plan:
-        print_costs(options, costs(config, options.jobs))
-        return 0
-    folder: Path = options.out or default_folder(config)
     how = {"jobs": options.jobs, "executor": options.executor}
     summary = mapped(config, out=folder, resume=True, quiet=False, **how).content
     if options.json:
-        print_json(summary)
-        return 0
+        return summary
     report = reported(config, folder)
     for each in summary["maps"]:
         wide_console().print(worth_in_words(each), style="bold", markup=False)
@@ -59,21 +57,22 @@ def run(options: argparse.Namespace) -> int:
     for note in notes(summary["maps"][-1], summary)[1:]:
         wide_console().print(note, style="dim", markup=False)
     print_visible(f"\nreport: {report}")
-    return 0
+    return summary
 
 
-def _config(options: argparse.Namespace) -> MapConfig:
-    """Return the map's configuration: its own file, or a campaign's with the parameters of `--over`."""
+def _grid(options: argparse.Namespace) -> Grid[MapConfig]:
+    """Return the map's configuration, or several: its own file, or a campaign's with the parameters of `--over`."""
+    from lcca.experiments.runs.grid import read_grid, single
     from lcca.experiments.schemas.kinds import KINDS, of_kind
     from lcca.inputs.documents import Document
-    from lcca.inputs.validation import read_document, read_with_files, with_overrides
+    from lcca.inputs.validation import read_document, with_overrides
     from lcca.studies.maps.config import MapConfig
 
     document = read_document(options.config)
     over = [f"over=[{options.over}]"] if options.over else []
     if not KINDS["campaign"].has(document.data):
-        return of_kind(read_with_files(options.config, MapConfig, [*over, *options.overrides]), MapConfig)
+        return read_grid(options.config, MapConfig, [*over, *options.overrides])
     require(bool(options.over), "--over: name the parameters of the map, as in senders,rtt")
     own = {"name": f"map-{options.config.stem}", "campaign": options.config.name}
     whole = Document(document.path, own, {(): document.place(())})
-    return of_kind(with_overrides(whole, MapConfig, [*over, *options.overrides]), MapConfig)
+    return single(of_kind(with_overrides(whole, MapConfig, [*over, *options.overrides]), MapConfig))
