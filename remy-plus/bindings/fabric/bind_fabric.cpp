@@ -60,6 +60,8 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("scheduling", scheduling);
   s.scheduling = static_cast<Scheduling>(scheduling);
   named.take("adaptive", s.adaptive);
+  named.take("queue_pairs", s.queue_pairs);
+  named.take("feedback_per_packet", s.feedback_per_packet);
   named.take("selective", s.selective);
   named.take("sleek", s.sleek);
   named.take("granted", s.granted);
@@ -104,14 +106,15 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
                                   const Values<std::int64_t>& size, const Values<double>& start_ns,
                                   const std::vector<std::vector<int>>& switches,
                                   const std::vector<std::vector<int>>& ack_switches, const std::vector<int>& priority,
-                                  const std::vector<int>& round, const std::vector<int>& after,
-                                  const std::vector<double>& off_ns) {
+                                  const std::vector<int>& after, const std::vector<double>& off_ns,
+                                  const std::vector<int>& pair) {
   require_equal(
       {src.shape(0), dst.shape(0), size.shape(0), start_ns.shape(0), switches.empty() ? src.shape(0) : switches.size(),
        ack_switches.empty() ? src.shape(0) : ack_switches.size()},
       "flows");
   if (!priority.empty()) require_equal({src.shape(0), priority.size()}, "flows");
-  if (!round.empty()) require_equal({src.shape(0), round.size(), after.size(), off_ns.size()}, "flows");
+  if (!after.empty()) require_equal({src.shape(0), after.size(), off_ns.size()}, "flows");
+  if (!pair.empty()) require_equal({src.shape(0), pair.size()}, "flows");
   std::vector<FlowStart> flows;
   for (std::size_t i = 0; i < src.shape(0); ++i) {
     FlowStart flow{src.data()[i],
@@ -123,11 +126,11 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
     if (!switches.empty()) flow.switches = switches[i];
     if (!ack_switches.empty()) flow.ack_switches = ack_switches[i];
     if (!priority.empty()) flow.priority = priority[i];
-    if (!round.empty()) {
-      flow.round = round[i];
+    if (!after.empty()) {
       flow.after = after[i];
       flow.off = std::llround(off_ns[i] * ns);
     }
+    if (!pair.empty()) flow.pair = pair[i];
     flows.push_back(std::move(flow));
   }
   return flows;
@@ -171,6 +174,19 @@ Events events_from(const Changes& changes, double convergence_ns) {
   return events;
 }
 
+// (flows, of each what is awaited: a number of `Moment`).
+using Sets = std::vector<std::tuple<std::vector<std::uint32_t>, std::vector<int>>>;
+
+std::vector<FlowSet> sets_from(const Sets& sets) {
+  std::vector<FlowSet> found;
+  for (const auto& [flows, awaited] : sets) {
+    require_equal({flows.size(), awaited.size()}, "sets");
+    FlowSet& set = found.emplace_back();
+    for (std::size_t i = 0; i < flows.size(); ++i) set.push_back({flows[i], static_cast<fabric::Moment>(awaited[i])});
+  }
+  return found;
+}
+
 nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
              const Values<double>& gbps, const Values<double>& delay_ns, const Values<std::int32_t>& src,
              const Values<std::int32_t>& dst, const Values<std::int64_t>& size, const Values<double>& start_ns,
@@ -178,8 +194,8 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const nb::dict& marker_parameters, const std::vector<std::vector<int>>& paths,
              const std::vector<std::vector<int>>& ack_paths, double watch_every_ns,
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
-             const std::vector<int>& priority, const std::vector<int>& round, const std::vector<int>& after,
-             const std::vector<double>& off_ns, const nb::object& control, std::size_t sketch_buckets,
+             const std::vector<int>& priority, const std::vector<int>& after, const std::vector<double>& off_ns,
+             const Sets& sets, const std::vector<int>& pair, const nb::object& control, std::size_t sketch_buckets,
              std::size_t sketch_counters, double sketch_ostracism, std::uint64_t sketch_one_in, const Changes& changes,
              double convergence_ns, const std::vector<int>& silent, unsigned threads, std::uint64_t least_packets,
              bool keep_rounds) {
@@ -187,9 +203,10 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
   Settings given = settings_from(settings, marker, marker_parameters);
   given.silent = silent;
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
-                        given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); },
-                        events_from(changes, convergence_ns), {threads, least_packets});
+  Simulation simulation(
+      wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, after, off_ns, pair), given,
+      [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); },
+      events_from(changes, convergence_ns), {threads, least_packets}, sets_from(sets));
   if (keep_rounds) simulation.keep_rounds();
   if (sketch_one_in > 0)
     simulation.count_flows(samples_of(wiring, sketch_one_in, given.seed));
@@ -305,11 +322,11 @@ void bind_fabric(nb::module_& m) {
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
         "watch_ports"_a = std::vector<std::uint32_t>{}, "priority"_a = std::vector<int>{},
-        "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
-        "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
-        "sketch_one_in"_a = 0, "changes"_a = Changes{}, "convergence_ns"_a = 0.0, "silent"_a = std::vector<int>{},
-        "threads"_a = 1, "least_packets"_a = Threads().least_packets, "keep_rounds"_a = false,
-        "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{}, "sets"_a = Sets{},
+        "pair"_a = std::vector<int>{}, "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0,
+        "sketch_ostracism"_a = 8.0, "sketch_one_in"_a = 0, "changes"_a = Changes{}, "convergence_ns"_a = 0.0,
+        "silent"_a = std::vector<int>{}, "threads"_a = 1, "least_packets"_a = Threads().least_packets,
+        "keep_rounds"_a = false, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.def(
       "fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a, "sharing"_a = 0,
       "When fluids have been sent that share links as the number says (remy_plus::fabric::Sharing), ns; infinite where "

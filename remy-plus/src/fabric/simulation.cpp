@@ -45,7 +45,6 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, con
       run_apart(begin, now_, together);
     else
       run_window(begin, now_, looks);
-    if (rounds_) begin_rounds();
     if (windows / 1024 != (windows + together) / 1024 && !go_on()) break;
     windows += together;
   }
@@ -165,15 +164,13 @@ void Simulation::run_parts(const std::vector<Part*>& parts, NodeLists Part::* wh
       switches_);
 }
 
-void Simulation::begin_rounds() {
-  rounds_->release([this](std::uint32_t number, Time start) {
-    if (start >= settings_.last_round) return;
-    Flow& flow = flows_[number];
-    flow.start = start;
-    ++unfinished_;
-    std::visit([&](auto& hosts) { hosts[flow.src].starts().add_late(number); }, hosts_);
-    wake(static_cast<int>(flow.src), start);
-  });
+void Simulation::begin(std::uint32_t number, Time start) {
+  if (start >= settings_.last_round) return;
+  Flow& flow = flows_[number];
+  flow.start = start;
+  ++unfinished_;
+  std::visit([&](auto& hosts) { hosts[flow.src].starts().add_late(number); }, hosts_);
+  wake(static_cast<int>(flow.src), start);
 }
 
 Time Simulation::gather(std::vector<std::uint64_t>& keys, int node, Time begin, Time end) const {

@@ -159,7 +159,7 @@ Counts Simulation::counts() const {
 std::uint64_t Simulation::windows_together(Time begin, const Looks& looks) const {
   const Time end = begin + static_cast<Time>(rounds_of_share) * lookahead_;
   const bool possible = pool_ && pool_->size() >= shares_.size() && last_.packets >= threads_.least_packets &&
-                        !rounds_ && node_packets_.empty() && end <= settings_.horizon && looks.next() >= end &&
+                        !waits_ && node_packets_.empty() && end <= settings_.horizon && looks.next() >= end &&
                         last_start_ >= end;
   return possible ? rounds_of_share : 1;
 }
@@ -320,10 +320,12 @@ void Simulation::end_round(const Round& round) {
   last_ = round;
   progress_ = std::max(progress_, round.progress);
   unfinished_ -= round.ended;
-  if (round.ended == 0 || !rounds_) return;
+  if (!waits_) return;
   for (Part* part : parts_) {
-    for (const auto& [flow, at] : part->tally.ends) rounds_->end(flow, at);
-    part->tally.ends.clear();
+    unfinished_ += std::exchange(part->tally.begun, 0);
+    for (const Reached& end : part->tally.heard)
+      waits_->hear(end, [this](std::uint32_t flow, Time start) { begin(flow, start); });
+    part->tally.heard.clear();
   }
 }
 

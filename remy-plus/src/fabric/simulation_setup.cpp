@@ -22,12 +22,19 @@ void require_flow(const FlowStart& flow, std::size_t number, int hosts, int prio
   if (flow.src == flow.dst) refuse("is sent to its sender");
   if (flow.start < 0 || flow.start > latest_start) refuse("must start within 10^15 ns");
   if (flow.priority < 0 || flow.priority >= priorities) refuse("needs a priority that there is");
+  if (flow.pair > static_cast<int>(number)) refuse("needs a queue pair whose first flow is not behind it");
+}
+
+// The first flow of its queue pair.
+std::size_t pair_of(const std::vector<FlowStart>& flows, std::size_t flow) {
+  return flows[flow].pair < 0 ? flow : static_cast<std::size_t>(flows[flow].pair);
 }
 
 }  // namespace
 
 Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-                       const MakeTransport& transport, const Events& events, const Threads& threads)
+                       const MakeTransport& transport, const Events& events, const Threads& threads,
+                       const std::vector<FlowSet>& sets)
     : wiring_(wiring), settings_(settings), agendas_(static_cast<std::size_t>(wiring.nodes())), threads_(threads) {
   require_possible(settings);
   make_ports();
@@ -56,7 +63,7 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   make_headroom();
   make_markers();
   make_queues();
-  make_flows(flows);
+  make_flows(flows, sets);
   make_nodes(flows);
 }
 
@@ -186,7 +193,7 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
     const FlowStart& flow = flows[i];
     require_flow(flow, i, wiring_.hosts(), settings_.priorities);
     const auto way = [&](int src, int dst, const std::vector<int>& switches, Purpose purpose) {
-      return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, i))
+      return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, pair_of(flows, i)))
                               : way_by(wiring_, src, dst, switches);
     };
     const std::vector<int> data = way(flow.src, flow.dst, flow.switches, data_way);
@@ -211,11 +218,12 @@ void Simulation::make_forwarding(const std::vector<FlowStart>& flows, const Rout
   std::vector<Forwarding::Ends> ends;
   for (std::size_t i = 0; i < flows.size(); ++i)
     ends.push_back({static_cast<std::uint32_t>(flows[i].src), static_cast<std::uint32_t>(flows[i].dst),
-                    key_of(settings_.seed, data_way, i), key_of(settings_.seed, ack_way, i)});
+                    key_of(settings_.seed, data_way, pair_of(flows, i)),
+                    key_of(settings_.seed, ack_way, pair_of(flows, i))});
   forwarding_ = std::make_unique<Forwarding>(wiring_, routes, std::move(ends));
 }
 
-void Simulation::make_flows(const std::vector<FlowStart>& flows) {
+void Simulation::make_flows(const std::vector<FlowStart>& flows, const std::vector<FlowSet>& sets) {
   for (const FlowStart& each : flows) {
     Flow& flow = flows_.emplace_back();
     flow.size = each.size;
@@ -224,6 +232,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flow.src = static_cast<std::uint32_t>(each.src);
     flow.dst = static_cast<std::uint32_t>(each.dst);
     flow.payload = settings_.payload;
+    flow.pair = static_cast<std::uint32_t>(pair_of(flows, flows_.size() - 1));
     flow.priority = static_cast<std::uint8_t>(each.priority);
     flow.switches = ways_[flows_.size() - 1].data_hops - 1;
     flow.base_rtt = ways_[flows_.size() - 1].base_rtt;
@@ -254,7 +263,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
                                   std::to_string(most_stamps) +
                                   ": let fewer write (stamping), or take a transport that reads none");
   }
-  if (Rounds::wanted(flows)) rounds_ = std::make_unique<Rounds>(flows, lookahead_);
+  if (!sets.empty()) waits_ = std::make_unique<Waits>(flows, sets, lookahead_);
 }
 
 void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
@@ -275,7 +284,7 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
     parts_[i]->around.emplace(Surroundings{settings_, stacks_, flows_, any(Telemetry::stack), kinds.size() > 1,
                                            headers_.get(), selective ? &reports_ : nullptr, losses_.get(),
                                            wiring_.hosts(), parts_[i]->share});
-    parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, rounds_ != nullptr, nullptr,
+    parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, waits_.get(), nullptr,
                                        base_rtt_, sprayed_, uet, transport_->hears_answers(), grants, losses_.get()});
   }
   fill_hosts(flows);

@@ -70,6 +70,50 @@ def test_a_flow_that_cannot_be_names_line_and_column(tmp_path: Path, rows: str, 
         read_flows(file, FABRIC)
 
 
+WAITING = "id,src,dst,size_bytes,start_ns,after,delay_ns,job,step\n"
+
+
+def test_a_trace_says_what_flows_wait_for(tmp_path: Path) -> None:
+    """Equal sets are one, whatever the order of the file; ids need not be positions."""
+    file = tmp_path / "t.csv"
+    rows = ["9,0,1,1,40,,0,0,0", "3,1,2,1,0,,0,0,0", "4,2,3,1,0,3,0,0,1", "20,3,0,1,0,3..4 9,2.5us,1,1"]
+    file.write_text(WAITING + "".join(row + "\n" for row in [*rows, "21,0,2,1,50,3..4 9,0,1,2"]))
+    flows = read_flows(file, FABRIC, over="acknowledged")
+    assert flows.id.tolist() == [3, 4, 20, 9, 21]
+    assert flows.after.tolist() == [-1, 0, 1, -1, 1] and flows.off_ns.tolist() == [0, 0, 2500, 0, 0]
+    assert [flows.id[each.flows].tolist() for each in flows.sets] == [[3], [3, 4, 9]]
+    assert {each.over for each in flows.sets} == {"acknowledged"}
+    assert (flows.job.tolist(), flows.step.tolist()) == ([0, 0, 1, 0, 1], [0, 1, 1, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,0,1,1,0,7,0,0,0\n", r"t\.csv:2: after: flow 7 is not in this file"),
+        ("0,0,1,1,0,0..999999999999,0,0,0\n", r"t\.csv:2: after: flow 1 is not in this file"),
+        ("0,0,1,1,0,0,0,0,0\n", r"t\.csv:2: after: waits for itself"),
+        ("0,0,1,1,0,1,0,0,0\n1,1,0,1,0,0,0,0,0\n", r"t\.csv:2: after: waits for itself, perhaps by way of others"),
+        ("0,0,1,1,0,5..3,0,0,0\n", r"t\.csv:2: after: must be ids such as 3 17 20\.\.35, found '5\.\.3'"),
+        ("0,0,1,1,0,1..2..3,0,0,0\n", r"t\.csv:2: after: must be ids such as"),
+        ("0,0,1,1,0,a,0,0,0\n", r"t\.csv:2: after: must be ids such as"),
+        ("0,0,1,1,0,,-1,0,0\n", r"t\.csv:2: delay_ns: must be from 0 to 1e\+15 ns"),
+        ("0,0,1,1,0,,0,-1,0\n", r"t\.csv:2: job: must be a whole number"),
+    ],
+)
+def test_waiting_that_cannot_be_names_line_and_column(tmp_path: Path, rows: str, message: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(WAITING + rows)
+    with pytest.raises(InputError, match=message):
+        read_flows(file, FABRIC)
+
+
+def test_a_delay_needs_others_to_wait_for(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("id,src,dst,size_bytes,start_ns,delay_ns\n0,0,1,1,0,5\n")
+    with pytest.raises(InputError, match=r"t\.csv:2: delay_ns: is how long flows wait after others: needs a column"):
+        read_flows(file, FABRIC)
+
+
 def test_flows_that_cannot_be() -> None:
     one, two = np.array([1]), np.array([0, 1])
     for message, src, dst, size, start in [

@@ -37,7 +37,10 @@ FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
 
-_WAYS = ("spraying", "entropies", "adaptive", "selective", "sleek", "granted")
+_WAYS = (
+    *("spraying", "entropies", "adaptive", "queue_pairs", "feedback_per_packet"),
+    *("selective", "sleek", "granted"),
+)
 
 Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
 
@@ -122,6 +125,11 @@ class FabricScenario(Model):
             has one way; each transport's own if left out.
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
+        queue_pairs: flows between the same hosts, in the same class, are messages of one queue pair: they share the
+            hashes by which switches choose ways, and what senders know of entropies; else each flow has its own.
+        feedback_per_packet: senders that spray hear of the entropy of every packet: an ACK says of all that it newly
+            acknowledges that theirs are good, and a timeout blames that of its packet; else an ACK speaks for the
+            packet that it answers, and timeouts blame entropy 0, as in uet-htsim.
         selective: receivers reorder, and only what is lost is sent again, in place of go-back-N; if left out, where
             packets are sprayed or the transport needs it.
         sleek: packets far out of order say that those before them are lost (SLEEK); for switches that do not trim.
@@ -151,6 +159,8 @@ class FabricScenario(Model):
     spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
     entropies: int = Field(default=64, ge=1, le=256)
     adaptive: bool = False
+    queue_pairs: bool = False
+    feedback_per_packet: bool = False
     selective: bool | None = None
     sleek: bool = False
     granted: bool = False

@@ -15,12 +15,12 @@ inline constexpr Time latest_start = Time{1} << 60;  // 13 days
 struct FlowStart {
   int src, dst;        // hosts
   std::uint64_t size;  // bytes
-  Time start;          // at the earliest, if it waits for a round
+  Time start;          // at the earliest, if it waits for others
   std::vector<int> switches, ack_switches;
   int priority = 0;  // class of traffic, 0 first
-  int round = -1;    // that it belongs to; below 0: none
-  int after = -1;    // round that it waits for, and `off` more; below 0: none
+  int after = -1;    // set of flows that it waits for, and `off` more; below 0: none
   Time off = 0;
+  int pair = -1;  // first flow of its queue pair, whose ways it takes; below 0: its own
 };
 
 // What data packets carry for their sender, and ACKs bring back.
@@ -32,6 +32,7 @@ struct alignas(64) Flow {
   Time start = 0;          // never: not known yet
   std::uint32_t src = 0, dst = 0;
   std::uint32_t packets = 0;  // that it takes
+  std::uint32_t pair = 0;     // first flow of its queue pair
   int payload = 0;            // bytes of all but the last
   int switches = 0;           // that its data passes
   Time base_rtt = 0;          // of its own way: a full frame and an ACK that wait nowhere

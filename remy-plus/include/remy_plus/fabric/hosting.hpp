@@ -14,6 +14,7 @@
 #include "remy_plus/fabric/port.hpp"
 #include "remy_plus/fabric/surroundings.hpp"
 #include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/waits.hpp"
 
 namespace remy_plus::fabric {
 
@@ -35,8 +36,8 @@ struct alignas(64) Tally {
   // Of the whole run.
   std::uint64_t retransmitted = 0;  // packets
   Counts counts;
-  // Flows that ended, and when: where flows wait for rounds.
-  std::vector<std::pair<std::uint32_t, Time>> ends;
+  std::uint64_t begun = 0;     // flows that waited for others at their own host
+  std::vector<Reached> heard;  // what flows at other hosts wait for
 };
 
 // What the hosts of a part share.
@@ -45,7 +46,7 @@ struct Hosting {
   std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
   Transport& transport;
   Tally& tally;
-  bool rounds;                  // flows wait for them
+  Waits* waits;                 // null: no flow waits for others
   RoundTrips* trips = nullptr;  // null: none are timed
   Time base_rtt;
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
@@ -59,12 +60,6 @@ struct Hosting {
 
   // A flow began, or data was received in order.
   void progress(Time now) const { tally.progress = std::max(tally.progress, now); }
-
-  void end(std::uint32_t flow, Time now) const {
-    flows[flow].ended = now;
-    ++tally.ended;
-    if (rounds) tally.ends.emplace_back(flow, now);
-  }
 
   // Of a data packet on the wire, headers apart.
   std::int64_t bytes_of(const Flow& flow, std::uint32_t packet) const {

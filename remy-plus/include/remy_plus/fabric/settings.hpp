@@ -51,8 +51,11 @@ struct Settings {
 
   // Ways.
   Spraying spraying = Spraying::flow;
-  int entropies = 64;     // a power of two
-  bool adaptive = false;  // switches send each packet to the port with the shortest queue, whatever its entropy
+  int entropies = 64;        // a power of two
+  bool adaptive = false;     // switches send each packet to the port with the shortest queue, whatever its entropy
+  bool queue_pairs = false;  // flows of one share hashes and what its sender knows of entropies
+  bool feedback_per_packet =
+      false;  // an ACK tells of all packets that it newly acknowledges; else of that which it answers
 
   bool per_packet() const { return spraying != Spraying::flow || adaptive; }
 
@@ -78,7 +81,7 @@ struct Settings {
   std::uint64_t seed = 1;
   Time base_rtt = 0;        // that transports go by; 0: the largest of all pairs of hosts
   Time horizon = never;     // the end of the run
-  Time last_round = never;  // rounds that wait for others begin before it
+  Time last_round = never;  // flows that wait for others begin before it
   // Bytes of a port's queue; when it first had more is noted.
   std::int64_t level = std::numeric_limits<std::int64_t>::max();
 };

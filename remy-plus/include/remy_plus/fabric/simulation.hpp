@@ -23,8 +23,8 @@
 #include "remy_plus/fabric/forwarding.hpp"
 #include "remy_plus/fabric/nodes.hpp"
 #include "remy_plus/fabric/parts/part.hpp"
-#include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
+#include "remy_plus/fabric/waits.hpp"
 #include "remy_plus/fabric/wiring.hpp"
 
 namespace remy_plus::fabric {
@@ -66,7 +66,8 @@ class Simulation {
   // Threads change no result; transports that cannot be divided have one. Throws
   // std::invalid_argument where something cannot be.
   Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
-             const MakeTransport& transport, const Events& events = {}, const Threads& threads = {});
+             const MakeTransport& transport, const Events& events = {}, const Threads& threads = {},
+             const std::vector<FlowSet>& sets = {});
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -143,7 +144,7 @@ class Simulation {
   double full_frame() const;
   void make_ways(const std::vector<FlowStart>& flows);
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
-  void make_flows(const std::vector<FlowStart>& flows);
+  void make_flows(const std::vector<FlowStart>& flows, const std::vector<FlowSet>& sets);
   // Packets that nodes will go through and ports will send, about.
   struct Loads {
     std::vector<double> nodes, ports;
@@ -234,8 +235,8 @@ class Simulation {
   void mark_borders();
   // What parts did, and when one of their nodes has something to do.
   Round look_ahead(const std::vector<Part*>& parts);
-  // Flows that waited for a round that has ended. They begin in a later window than it ended in.
-  void begin_rounds();
+  // A flow that waited for others at other hosts. It begins in a later window than the last of them was over in.
+  void begin(std::uint32_t flow, Time start);
   // These return when the node has something to do next: by itself, or because something arrives.
   template <class AnySwitch>
   Time run_switch(Part& part, AnySwitch& at, int node, Time begin, Time end);
@@ -276,7 +277,7 @@ class Simulation {
   std::vector<std::uint16_t> first_ports_;
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
-  std::unique_ptr<Rounds> rounds_;
+  std::unique_ptr<Waits> waits_;  // null: no flow waits for others
   Reports reports_;
   std::unique_ptr<Losses> losses_;  // null: there is no PFC
   std::vector<Sprayed> sprayed_;

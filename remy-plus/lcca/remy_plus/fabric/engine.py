@@ -14,7 +14,7 @@ from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.signals import CARRIED, OF_SELECTIVE_HOSTS
 from lcca.remy_plus.core.stamping import KNOWN_LATER, StampedField, Stamping
 from lcca.remy_plus.fabric.builders import star
-from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.flows import FabricFlows, FlowSet
 from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -142,7 +142,8 @@ class FabricEngine:
         }
         if level_bytes < np.inf:
             values["level_bytes"] = level_bytes
-        control, rare = None, _rare(topology, flows) | ({} if watch is None else _watched(topology, watch))
+        control = None
+        rare = _rare(topology, flows, self.settings) | ({} if watch is None else _watched(topology, watch))
         rare |= {"silent": silent} if (silent := self.settings.stamping.silent(topology, seed)) else {}
         if self.tuner is not None:
             name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
@@ -246,15 +247,25 @@ def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:
     return {"watch_every_ns": watch.every_ns, "watch_flows": list(watch.flows), "watch_ports": ports}
 
 
-def _rare(topology: FabricTopology, flows: FabricFlows) -> dict[str, Any]:
+def _numbers_of(set: FlowSet, fct_at_ack: bool) -> list[int]:
+    """Return what is waited for of each flow, as the engine numbers it."""
+    numbers = {"begun": 0, "received": 1, "acknowledged": 2, "ended": 1 + fct_at_ack}
+    return [numbers[each] for each in set.moments()]
+
+
+def _rare(topology: FabricTopology, flows: FabricFlows, settings: FabricSettings) -> dict[str, Any]:
     """Return what most flows do not have, where any has, and what happens to links."""
-    names = ["round", "after", "off_ns"] * flows.waits + ["priority"] * bool(flows.priority.any())
+    names = ["after", "off_ns"] * flows.waits + ["priority"] * bool(flows.priority.any())
     found = {name: getattr(flows, name).tolist() for name in names}
+    if flows.waits:
+        found["sets"] = [(each.flows.tolist(), _numbers_of(each, settings.fct_at_ack)) for each in flows.sets]
+    if settings.queue_pairs:
+        found["pair"] = flows.pair_of().tolist()
     if topology.events is None:
         return found
-    numbers, events = topology.port_numbers, topology.events
+    ports, events = topology.port_numbers, topology.events
     changes = [
-        (each.at_ns, numbers[each.a, each.b], _core.AS_BUILT if each.gbps is None else each.gbps, each.event)
+        (each.at_ns, ports[each.a, each.b], _core.AS_BUILT if each.gbps is None else each.gbps, each.event)
         for each in events.changes
     ]
     return found | {"changes": changes, "convergence_ns": events.convergence_ns}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,28 @@ LARGEST_FLOW = 2**53
 """Bytes; larger counts are no exact floating-point numbers."""
 
 MOST_OFF_NS = 1e15
-"""How long a flow may wait after a round."""
+"""How long a flow may wait after others."""
+
+Moment = Literal["begun", "ended", "received", "acknowledged"]
+"""What flows wait for of others: that they begin; end, for their completion time (`FabricSettings.fct_at_ack`); that
+their last byte is received; or that their sender knows of that."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlowSet:
+    """Flows that others wait for, all of them.
+
+    Attributes:
+        flows: positions, int64.
+        over: until when: one for all, or one for each.
+    """
+
+    flows: NDArray[np.int64]
+    over: Moment | Sequence[Moment] = "ended"
+
+    def moments(self) -> Sequence[Moment]:
+        """Return one for each."""
+        return [self.over] * len(self.flows) if isinstance(self.over, str) else self.over
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +63,13 @@ class FabricFlows:
         id: int64, how a trace calls it; its position unless given.
         priority: int32, its class of traffic, 0 first.
         round: int32, the round that it belongs to, numbered from 0 without gaps; −1 is none.
-        after: int32, the round, before its own, that it waits for; −1 is none. It starts `off_ns` after the last flow
-            of that round has ended, or as soon as hosts can know of that, which takes as long as the shortest delay of
-            a link; `start_ns` is then the earliest that it may start.
+        after: int32, the number of the set that it waits for; −1 is none. It starts `off_ns` after the last flow of
+            that set is over, or as soon as its host can know of that: at once where all of them are over at that host,
+            else after as long as the shortest delay of a link. `start_ns` is then the earliest that it may start.
         off_ns: float64, how long it waits after that.
+        sets: that flows wait for; unless given, those of the rounds, each after rounds before its own.
+        job: int32, what it belongs to, such as one training job; −1 is none.
+        step: int32, of its job; −1 is none.
 
     Raises:
         InputError: arrays of different lengths, or a flow that cannot be; names the flow.
@@ -61,6 +86,9 @@ class FabricFlows:
     round: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     after: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     off_ns: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
+    sets: Sequence[FlowSet] = ()
+    job: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    step: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     def __post_init__(self) -> None:
         """Check the arrays."""
@@ -73,6 +101,9 @@ class FabricFlows:
         if len(lengths) > 1:
             raise InputError(f"flows: arrays must be equally long, got {sorted(lengths)}")
         problem = next(flow_problems(self), None)
+        if problem is None and self.waits and not self.sets:
+            object.__setattr__(self, "sets", _rounds_as_sets(self.round))
+        problem = problem or next(circle_problems(self.after, self.sets), None)
         if problem is not None:
             row, column, text = problem
             raise InputError(f"flow {self.id[row]}: {column}: {text}")
@@ -83,7 +114,7 @@ class FabricFlows:
 
     @property
     def waits(self) -> bool:
-        """Whether any flow waits for a round."""
+        """Whether any flow waits for others."""
         return bool((self.after >= 0).any())
 
     @property
@@ -94,15 +125,32 @@ class FabricFlows:
         """
         found = np.arange(len(self))
         rounds = np.flatnonzero(self.round >= 0)
-        ends = np.stack([self.src[rounds], self.dst[rounds], self.priority[rounds]], axis=1)
+        found[rounds] = rounds[self.pair_of(rounds)]
+        return found
+
+    def pair_of(self, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.int64]:
+        """Return, for each of some flows, which of them is the first between the same hosts in the same class."""
+        ends = np.stack([self.src[rows], self.dst[rows], self.priority[rows]], axis=1)
         _, first, same = np.unique(ends, axis=0, return_index=True, return_inverse=True)
-        found[rounds] = rounds[first[same.reshape(-1)]]
+        found: NDArray[np.int64] = first[same.reshape(-1)]
         return found
 
     def before(self, end_ns: float) -> FabricFlows:
-        """Return the flows that start before a time."""
+        """Return the flows that start, or may, before a time.
+
+        Raises:
+            InputError: one of them waits for one that starts later; names it.
+        """
         count = int(np.searchsorted(self.start_ns, end_ns))
-        return FabricFlows(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
+        for row in np.flatnonzero(self.after[:count] >= 0).tolist():
+            if (self.sets[self.after[row]].flows >= count).any():
+                raise InputError(f"flow {self.id[row]}: waits for one that starts at {end_ns:g} ns or later")
+        kept = {each.name: getattr(self, each.name)[:count] for each in fields(self) if each.name != "sets"}
+        used = int(kept["after"].max(initial=-1)) + 1
+        waited = [
+            each if (each.flows < count).all() else FlowSet(np.array([0]), each.over) for each in self.sets[:used]
+        ]
+        return FabricFlows(**kept, sets=waited)
 
     def require_on(self, topology: FabricTopology) -> None:
         """Check that every host is one of the fabric's and every path leads over its links.
@@ -117,13 +165,22 @@ class FabricFlows:
 _KINDS = {
     **{"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64},
     **{"priority": np.int32, "round": np.int32, "after": np.int32, "off_ns": np.float64},
+    **{"job": np.int32, "step": np.int32},
 }
 
 
 def _usual(count: int) -> dict[str, NDArray[Any]]:
     """Return the arrays that need not be given."""
     none, zero = np.full(count, -1), np.zeros(count)
-    return {"id": np.arange(count), "priority": zero, "round": none, "after": none, "off_ns": zero}
+    labels = dict.fromkeys(("round", "after", "job", "step"), none)
+    return {"id": np.arange(count), "priority": zero, "off_ns": zero, **labels}
+
+
+def _rounds_as_sets(round: NDArray[np.integer[Any]]) -> list[FlowSet]:
+    order = np.argsort(round, kind="stable")
+    order = order[np.searchsorted(round[order], 0) :]
+    ends = np.cumsum(np.bincount(round[order]))
+    return [FlowSet(np.sort(each).astype(np.int64)) for each in np.split(order, ends[:-1])]
 
 
 _PATHS = ("path", "ack_path")
@@ -135,17 +192,28 @@ def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
     order = np.argsort(start, kind="stable")
     paths = [[path for each in flows for path in (getattr(each, name) or ((),) * len(each))] for name in _PATHS]
     path, ack_path = ([column[i] for i in order] if any(column) else () for column in paths)
-    names = ("src", "dst", "size_bytes", "priority", "off_ns")
-    src, dst, size, priority, off = (np.concatenate([getattr(each, name) for each in flows])[order] for name in names)
-    first = np.cumsum([0, *(int(each.round.max(initial=-1)) + 1 for each in flows)])  # number of a round of each
-    round, after = (
-        np.concatenate(
-            [np.where(numbers < 0, -1, numbers + shift) for numbers, shift in zip(column, first, strict=False)]
-        )
-        for column in ([each.round for each in flows], [each.after for each in flows])
-    )
-    rest = {"priority": priority, "round": round[order], "after": after[order], "off_ns": off}
-    return FabricFlows(src, dst, size, start[order], path, ack_path, **rest)
+    names = ("src", "dst", "size_bytes", "priority", "off_ns", "step")
+    src, dst, size, *rest = (np.concatenate([getattr(each, name) for each in flows])[order] for name in names)
+    labels: dict[str, Any] = {name: _numbered(flows, name)[order] for name in ("round", "job")}
+    at = np.empty(len(order), dtype=np.int64)  # where each flow is now
+    at[order] = np.arange(len(order))
+    behind = np.cumsum([0, *(len(each) for each in flows)])
+    sets = [
+        FlowSet(at[one.flows + shift], one.over)
+        for each, shift in zip(flows, behind, strict=False)
+        for one in each.sets
+    ]
+    numbers = np.cumsum([0, *(len(each.sets) for each in flows)])
+    after = [np.where(each.after < 0, -1, each.after + shift) for each, shift in zip(flows, numbers, strict=False)]
+    labels |= dict(zip(names[3:], rest, strict=True)) | {"after": np.concatenate(after)[order]}
+    return FabricFlows(src, dst, size, start[order], path, ack_path, **labels, sets=sets)
+
+
+def _numbered(flows: Sequence[FabricFlows], name: str) -> NDArray[np.integer[Any]]:
+    """Return a label of the flows of several workloads, numbered on from one to the next."""
+    first = np.cumsum([0, *(int(getattr(each, name).max(initial=-1)) + 1 for each in flows)])
+    columns = ((getattr(each, name), shift) for each, shift in zip(flows, first, strict=False))
+    return np.concatenate([np.where(label < 0, -1, label + shift) for label, shift in columns])
 
 
 def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
@@ -157,12 +225,49 @@ def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
         ("size_bytes", (flows.size_bytes < 1) | (flows.size_bytes > LARGEST_FLOW), "must be from 1 to 2^53 bytes"),
         ("start_ns", ~((flows.start_ns >= 0) & (flows.start_ns < math.inf)), "must be >= 0 and finite"),
         ("priority", flows.priority < 0, "must be 0 or above"),
-        ("after", (flows.after >= 0) & (flows.after >= flows.round), "must be a round before its own"),
+        ("after", (flows.after >= 0) & _too_late(flows), "must be a round before its own"),
         ("off_ns", ~((flows.off_ns >= 0) & (flows.off_ns <= MOST_OFF_NS)), f"must be from 0 to {MOST_OFF_NS:g} ns"),
         ("start_ns", np.diff(flows.start_ns, prepend=0) < 0, "is before the flow in front of it; sort flows by start"),
     )
     for column, bad, text in checks:
         yield from ((row, column, text) for row in np.flatnonzero(bad).tolist())
+
+
+def _too_late(flows: FabricFlows) -> NDArray[np.bool_]:
+    """Tell which flows wait for what there is not: a set, or a round before their own."""
+    return flows.after >= (len(flows.sets) if flows.sets else flows.round)
+
+
+def circle_problems(after: NDArray[np.integer[Any]], sets: Sequence[FlowSet]) -> Iterator[RowProblem]:
+    """Yield which flows can never start: they wait for what there is not or, by way of others, for themselves."""
+    rows = np.flatnonzero(after >= 0)
+    last = np.array([each.flows.max(initial=-1) for each in sets] or [0], dtype=np.int64)
+    missing = (last < 0) | (last >= len(after))
+    if missing.any():
+        yield from ((row, "after", "waits for flows that there are not") for row in rows[missing[after[rows]]].tolist())
+    elif (last[after[rows]] >= rows).any():  # else each waits for flows before it
+        circles = np.flatnonzero(~_started(after, sets)).tolist()
+        yield from ((row, "after", "waits for itself, perhaps by way of others") for row in circles)
+
+
+def _started(after: NDArray[np.integer[Any]], sets: Sequence[FlowSet]) -> NDArray[np.bool_]:
+    """Tell which flows start at all (Kahn's algorithm)."""
+    left, started = [len(each.flows) for each in sets], np.zeros(len(after), dtype=bool)
+    waiting, waited_by = defaultdict(list), defaultdict(list)
+    for row in np.flatnonzero(after >= 0).tolist():
+        waiting[int(after[row])].append(row)
+    for number, each in enumerate(sets):
+        for row in each.flows.tolist():
+            waited_by[row].append(number)
+    ready = np.flatnonzero(after < 0).tolist()
+    while ready:
+        row = ready.pop()
+        started[row] = True
+        for number in waited_by[row]:
+            left[number] -= 1
+            if left[number] == 0:
+                ready += waiting[number]
+    return started
 
 
 def few_classes(priority: int, priorities: int) -> str:

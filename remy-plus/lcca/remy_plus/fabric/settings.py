@@ -106,6 +106,11 @@ class FabricSettings:
             `flow` each has one way.
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
+        queue_pairs: flows between the same hosts, in the same class, are messages of one queue pair: they share the
+            hashes by which switches choose ways, and what the sender knows of entropies; else each flow has its own.
+        feedback_per_packet: an ACK says of all packets that it newly acknowledges that their entropies are good, and a
+            timeout blames the entropy of its packet; else an ACK speaks for the packet that it answers, and timeouts
+            blame entropy 0, as in uet-htsim.
         selective: receivers reorder, and only what is lost is sent again; else go-back-N.
         sleek: what arrives at selective receivers far out of order says that packets before it are lost.
         granted: selective receivers grant credit to learnt policies, as RCCC's do; transports have their own.
@@ -156,6 +161,8 @@ class FabricSettings:
     spraying: str | None = None
     entropies: int = 64
     adaptive: bool = False
+    queue_pairs: bool = False
+    feedback_per_packet: bool = False
     selective: bool | None = None
     sleek: bool = False
     granted: bool = False

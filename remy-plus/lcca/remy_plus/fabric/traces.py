@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcca.inputs.errors import ConfigError, Place, Problem, shown
 from lcca.inputs.numbers import integer
-from lcca.inputs.tables import RowProblem, number, read_table, whole
-from lcca.remy_plus.fabric.flows import LARGEST_FLOW, FabricFlows, Path, few_classes, fit_problems
+from lcca.inputs.tables import RowProblem, Table, number, read_table, whole
+from lcca.remy_plus.fabric.flows import (
+    LARGEST_FLOW,
+    MOST_OFF_NS,
+    FabricFlows,
+    FlowSet,
+    Moment,
+    Path,
+    circle_problems,
+    few_classes,
+    fit_problems,
+)
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 _REQUIRED = {
@@ -20,23 +33,37 @@ _REQUIRED = {
     "size_bytes": whole(1, LARGEST_FLOW, "; a flow without end has more than the trial can send, such as 1e12"),
     "start_ns": number(">= 0 ns and finite", lambda value: value >= 0),
 }
+_OPTIONAL = {
+    "path": lambda text: _path(text),
+    "ack_path": lambda text: _path(text),
+    "priority": whole(0),
+    "after": lambda text: _ranges(text),
+    "delay_ns": number(f"from 0 to {MOST_OFF_NS:g} ns", lambda value: 0 <= value <= MOST_OFF_NS),
+    "job": whole(0),
+    "step": whole(0),
+}
 
 
-def read_flows(path: str | os.PathLike[str], topology: FabricTopology, classes: int | None = None) -> FabricFlows:
-    """Read a trace: a CSV file with columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path and priority.
+def read_flows(
+    path: str | os.PathLike[str], topology: FabricTopology, classes: int | None = None, over: Moment = "received"
+) -> FabricFlows:
+    """Read a trace: a CSV file with columns id, src, dst, size_bytes, start_ns and perhaps those of `_OPTIONAL`.
 
     A path names switches in order, as in `16-20-17`; where it is empty, ECMP chooses. A priority is a class of traffic,
-    of which switches serve 0 first. Flows may stand in any order.
+    of which switches serve 0 first. `after` names flows that must be over before this one starts, as in `3 17 20..35`;
+    it starts `delay_ns` after the last of them, and not before start_ns. `job` and `step` say what it belongs to. Flows
+    may stand in any order.
 
     Args:
         path: the file.
         topology: the fabric.
         classes: that its switches have; any if left out.
+        over: when a flow is over for those that wait for it.
 
     Raises:
         InputError: naming file, line and column of every flow that cannot be on this fabric.
     """
-    table = read_table(path, _REQUIRED, {"path": _path, "ack_path": _path, "priority": whole(0)})
+    table = read_table(path, _REQUIRED, _OPTIONAL)
     if not table.lines:
         raise ConfigError(Problem(Place(table.path), (), f"has no flows; write one a line: {','.join(_REQUIRED)}"))
     order = sorted(range(len(table.lines)), key=table.columns["start_ns"].__getitem__)
@@ -48,10 +75,17 @@ def read_flows(path: str | os.PathLike[str], topology: FabricTopology, classes: 
     if classes is not None:
         wrong = ((row, each) for row, each in enumerate(columns.get("priority", ())) if each >= classes)
         table.require((row, "priority", few_classes(each, classes)) for row, each in wrong)
-    arrays = {name: np.array(columns[name]) for name in (*_REQUIRED, "priority") if name in columns}
+    given = (*_REQUIRED, "priority", "job", "step")
+    arrays: dict[str, Any] = {name: np.array(columns[name]) for name in given if name in columns}
     flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
     table.require(fit_problems(flows, topology))
-    return flows
+    if "after" not in columns:
+        if "delay_ns" in columns:
+            table.require([(0, "delay_ns", "is how long flows wait after others: needs a column after")])
+        return flows
+    after, sets = _waiting(table, over)
+    table.require(circle_problems(after, sets))
+    return replace(flows, after=after, sets=sets, off_ns=np.array(columns.get("delay_ns", np.zeros(len(flows)))))
 
 
 def _path(text: str) -> Path:
@@ -59,6 +93,38 @@ def _path(text: str) -> Path:
         return tuple(integer(part) for part in text.split("-")) if text else ()
     except ValueError:
         raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
+
+
+def _ranges(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the first and the last of each range of ids."""
+    try:
+        ends = [[integer(end) for end in part.split("..")] for part in text.split()]
+        found = tuple((each[0], each[-1]) for each in ends if len(each) <= 2)
+    except ValueError:
+        found = ()
+    if len(found) < len(text.split()) or any(last < first for first, last in found):
+        raise ValueError(f"must be ids such as 3 17 20..35, found {shown(text)}")
+    return found
+
+
+def _waiting(table: Table, over: Moment) -> tuple[NDArray[np.int32], list[FlowSet]]:
+    """Return which set each flow waits for, and the sets: equal ones are one."""
+    at = {id: row for row, id in enumerate(table.columns["id"])}
+    numbers: dict[tuple[tuple[int, int], ...], int] = {(): -1}
+    sets: list[FlowSet] = []
+    problems = list[RowProblem]()
+    for row, ranges in enumerate(table.columns["after"]):
+        if ranges in numbers:
+            continue
+        numbers[ranges] = len(sets)
+        ids = (id for first, last in ranges for id in range(first, last + 1))  # perhaps far more than the file has
+        if (missing := next((id for id in ids if id not in at), None)) is not None:
+            problems.append((row, "after", f"flow {missing} is not in this file"))
+            continue
+        rows = [at[id] for first, last in ranges for id in range(first, last + 1)]
+        sets.append(FlowSet(np.unique(rows), over))
+    table.require(problems)
+    return np.array([numbers[ranges] for ranges in table.columns["after"]], dtype=np.int32), sets
 
 
 def _repeated(ids: Sequence[int]) -> Iterator[RowProblem]:

@@ -123,12 +123,17 @@ class Trace(Part):
     """The flows of a file, with their paths and classes where it has any; the same for every seed.
 
     Attributes:
-        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path and priority, the
-            class of each flow in place of the key, 0 served first. Those that begin after `duration_us` are left out.
+        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path; priority, the
+            class of each flow in place of the key, 0 served first; after, the ids of flows that must be over before it
+            starts, such as `3 17 20..35`, and delay_ns, how long after them; job and step, what it belongs to. Those
+            that begin after `duration_us` are left out.
+        over: when flows are over for those that wait for them: as their last byte is received, or as their sender has
+            the ACK of it.
     """
 
     kind: Literal["trace"]
     flows: FileOrName
+    over: Literal["received", "acknowledged"] = "received"
 
     ends: ClassVar[bool] = True
 
@@ -158,4 +163,4 @@ class Trace(Part):
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of the file that start within the duration."""
-        return read_flows(self.flows, topology).before(duration_ns)
+        return read_flows(self.flows, topology, over=self.over).before(duration_ns)

@@ -125,7 +125,7 @@ class HomaHost : public HostBase<HomaHost<several>, HomaNic<several>> {
   void complete(std::uint32_t number, Time now) {
     inbox_.close(number);
     acknowledge(number, now);
-    if (!around_.settings.fct_at_ack) hosting_.end(number, now);
+    Base::receive_all(number, now);
   }
 
   void acknowledge(std::uint32_t number, Time now) { say(Kind::ack, number, hosting_.flows[number].packets, 0, now); }
@@ -152,7 +152,7 @@ class HomaHost : public HostBase<HomaHost<several>, HomaNic<several>> {
   void finish(std::uint32_t number, Flow& flow, Time now) {
     flow.acked = flow.packets;
     homa_.outgoing(number).again = {};
-    if (around_.settings.fct_at_ack) hosting_.end(number, now);
+    Base::finish_sending(number, now);
   }
 
   Homa& homa_;

@@ -43,7 +43,7 @@ class HostBase {
 
   // Does what is due at next().
   void act(Time now) {
-    while (starts_.next() <= now) own().start(starts_.take());
+    while (starts_.next() <= now) begin(starts_.take());
     while (!timers_.empty() && timers_.top().first <= now) {
       const auto [at, what] = timers_.top();
       timers_.pop();
@@ -57,6 +57,22 @@ class HostBase {
   void serve(OwnNic& nic, Time now) { nic.send(now); }
 
   OwnNic& nic_of(std::uint32_t flow, int direction) { return nic(hosting_.first_ports[2 * flow + direction]); }
+
+  // All of a flow has arrived here, at its receiver; its sender, here, knows.
+  void receive_all(std::uint32_t number, Time now) {
+    if (!around_.settings.fct_at_ack) {
+      hosting_.flows[number].ended = now;
+      hosting_.tally.ended += !goes_on(number);
+    }
+    if (hosting_.waits) [[unlikely]]
+      tell_waiting({number, Moment::received, now});
+  }
+  void finish_sending(std::uint32_t number, Time now) {
+    if (around_.settings.fct_at_ack) hosting_.flows[number].ended = now;
+    hosting_.tally.ended += around_.settings.fct_at_ack || goes_on(number);
+    if (hosting_.waits) [[unlikely]]
+      tell_waiting({number, Moment::acknowledged, now});
+  }
 
   void set_timer(Time at, std::uint32_t what) { timers_.push({at, what}); }
   // Of flows: one timer is enough, at the earliest of what a flow waits for; older ones are ignored as they ring.
@@ -102,6 +118,26 @@ class HostBase {
   using Due = std::pair<Time, std::uint32_t>;
 
   Own& own() { return static_cast<Own&>(*this); }
+
+  void begin(std::uint32_t number) {
+    own().start(number);
+    if (hosting_.waits) [[unlikely]]
+      tell_waiting({number, Moment::begun, hosting_.flows[number].start});
+  }
+
+  // A flow that has arrived, for those that wait until its sender knows.
+  bool goes_on(std::uint32_t number) const {
+    return hosting_.waits && hosting_.waits->any({number, Moment::acknowledged, 0});
+  }
+
+  void tell_waiting(const Reached& end) {
+    hosting_.waits->reach(end, hosting_.tally.heard, [this](std::uint32_t flow, Time start) {
+      if (start >= around_.settings.last_round) return;
+      hosting_.flows[flow].start = start;
+      ++hosting_.tally.begun;
+      starts_.add_late(flow);
+    });
+  }
 
   std::vector<OwnNic> nics_;
   Starts starts_;

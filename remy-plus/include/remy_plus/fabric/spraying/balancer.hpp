@@ -17,7 +17,9 @@ namespace remy_plus::fabric {
 
 class Balancer {
  public:
+  // Again: it stays as it is.
   void start(Spraying how, int entropies, std::uint64_t key) {
+    if (key_ == key) return;
     how_ = how;
     mask_ = static_cast<std::uint8_t>(entropies - 1);
     key_ = key;

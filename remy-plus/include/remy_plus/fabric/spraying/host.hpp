@@ -50,6 +50,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   using Nic = SprayNic<several>;
 
   const Uet* uet() const { return hosting_.uet; }
+  Balancer& balancer(std::uint32_t number) { return hosting_.sprayed[hosting_.flows[number].pair].balancer; }
   bool windows() const { return uet() && uet()->parameters().window; }
   bool grants() const { return hosting_.grants != nullptr; }
   bool ends_speculation() const { return grants() && !hosting_.grants->pulls; }
@@ -68,7 +69,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     hosting_.progress(flow.start);
     hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
-    own.balancer.start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, number));
+    balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, flow.pair));
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
     if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)
       own.credit.header = most_bytes(header->sent_bytes, static_cast<std::uint32_t>(flow.switches));
@@ -76,7 +77,11 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     own.timeout = own_timeout > 0 ? std::max(own_timeout, 2 * hosting_.base_rtt) : settings.retransmit_after;
     own.unsent = static_cast<std::int64_t>(flow.size) + std::int64_t{flow.data_overhead} * flow.packets;
     arm(number, flow);
+    // As in uet-htsim, what waited has its turn, and then this flow, before others that start at the same time.
+    const bool at_once = settings.scheduling == Scheduling::round_robin;
+    if (at_once && nic.sends_at() <= flow.start) nic.send(flow.start);
     nic.ready(number, flow.start);
+    if (at_once && nic.sends_at() <= flow.start) nic.send(flow.start);
     watch(number, own);
   }
 
@@ -134,7 +139,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
 
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
     ++hosting_.tally.counts.timeouts;
-    own.balancer.hear(0, Echo::timeout, now);
+    balancer(number).hear(around_.settings.feedback_per_packet ? own.under_way[packet].entropy : 0, Echo::timeout, now);
     if (own.recovers) {  // the next ACK sends it again
       if (own.under_way[packet].times > 1) own.recovered = packet;
       return own.under_way.pass_oldest();
@@ -190,7 +195,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     Packet packet = nic.control(number, flow, Kind::request, now);
     packet.flags |= flags;
     packet.number = request;
-    packet.entropy = own.balancer.next(now);
+    packet.entropy = balancer(number).next(now);
     packet.extra = static_cast<std::uint64_t>(own.wanted);
     nic.push_control(packet);
   }
@@ -214,7 +219,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
         own.arrivals.release();
         marked_->forget(data.flow);
         Base::forget_left(data.flow, flow);
-        if (!around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
+        Base::receive_all(data.flow, data.time);
       }
     }
     if (grants()) want(data, own);
@@ -339,10 +344,10 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
       own.bytes_under_way -= fresh;
     }
     const std::int64_t lost = own.lost;
-    take(report, flow, own, now);
+    take(packet.flow, report, flow, own, now);
     if (own.lost < lost) nic_of(packet.flow, 0).reorder(packet.flow);
     const Echo echo = packet.marked ? Echo::marked : Echo::good;
-    own.balancer.hear(packet.entropy, echo, now);
+    balancer(packet.flow).hear(packet.entropy, echo, now);
     if (hosting_.answers && !(packet.flags & bare)) [[unlikely]]
       hosting_.transport.on_answer(packet.flow, packet.entropy, false, echo, now);
     if (uet())
@@ -377,8 +382,12 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     return packet.time - sent.at;
   }
 
-  void take(const Report& report, Flow& flow, Sprayed& own, Time now) {
-    for (std::uint32_t i = flow.acked; i < report.expected; ++i) arrive(i, own);
+  void take(std::uint32_t number, const Report& report, Flow& flow, Sprayed& own, Time now) {
+    const auto arrive = [&](std::uint32_t packet) {
+      if (!own.arrive(packet) || !around_.settings.feedback_per_packet || packet == report.packet) return;
+      balancer(number).hear(own.under_way[packet].entropy, Echo::good, now);
+    };
+    for (std::uint32_t i = flow.acked; i < report.expected; ++i) arrive(i);
     if (report.expected > flow.acked) {
       flow.acked = report.expected;
       flow.progress = now;
@@ -388,16 +397,8 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     while (map != 0) {
       const auto bit = static_cast<std::uint32_t>(std::countr_zero(map));
       map &= map - 1;
-      arrive(report.base + bit, own);
+      arrive(report.base + bit);
     }
-  }
-
-  static void arrive(std::uint32_t packet, Sprayed& own) {
-    if (!own.under_way.knows(packet)) return;
-    Sent& sent = own.under_way[packet];
-    if (sent.is_lost()) own.find(sent);
-    sent.arrived = true;
-    sent.under_way = false;
   }
 
   void tell(const Packet& packet, const Report& report, Flow& flow, const Sprayed& own) {
@@ -432,7 +433,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     own.credit.hear(ends_speculation());
     const bool last = nack.flags & at_last_hop;
     const Echo echo = !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good;
-    own.balancer.hear(nack.entropy, echo, nack.time);
+    balancer(nack.flow).hear(nack.entropy, echo, nack.time);
     if (hosting_.answers) [[unlikely]]
       hosting_.transport.on_answer(nack.flow, nack.entropy, true, echo, nack.time);
     if (uet())
@@ -497,7 +498,8 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
 
   void finish(std::uint32_t number, Sprayed& own, Time now) {
     own.release();
-    if (around_.settings.fct_at_ack) hosting_.end(number, now);
+    if (!around_.settings.queue_pairs) own.balancer.release();
+    Base::finish_sending(number, now);
   }
 
   std::uint32_t grants_ = 0;

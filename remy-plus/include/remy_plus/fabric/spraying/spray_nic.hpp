@@ -115,7 +115,7 @@ class SprayNic : public FlowNic<SprayNic<several>, several> {
     packet.flow = number;
     packet.number = again ? own.under_way.first_lost() : flow.next;
     packet.priority = flow.priority;
-    packet.entropy = own.balancer.next(now);
+    packet.entropy = hosting_.sprayed[flow.pair].balancer.next(now);
     const std::int64_t bytes = hosting_.bytes_of(flow, packet.number);
     packet.bytes = static_cast<std::uint16_t>(bytes);
     if (again) {
@@ -127,7 +127,7 @@ class SprayNic : public FlowNic<SprayNic<several>, several> {
       own.unsent -= bytes;
       flow.furthest = ++flow.next;
     }
-    own.under_way.send(packet.number, static_cast<std::uint32_t>(bytes), now);
+    own.under_way.send(packet.number, static_cast<std::uint32_t>(bytes), packet.entropy, now);
     own.bytes_under_way += bytes;
     if (hosting_.grants) {
       own.credit.bytes -= bytes + own.credit.header;

@@ -43,6 +43,17 @@ struct Sprayed {
     under_way.lose(packet);
   }
 
+  // Whether it was not known before.
+  bool arrive(std::uint32_t packet) {
+    if (!under_way.knows(packet)) return false;
+    Sent& sent = under_way[packet];
+    const bool fresh = !sent.arrived;
+    if (sent.is_lost()) find(sent);
+    sent.arrived = true;
+    sent.under_way = false;
+    return fresh;
+  }
+
   // What was taken for lost arrives before it is sent again: it counts as acknowledged once.
   void find(const Sent& sent) {
     lost -= sent.bytes;
@@ -57,10 +68,7 @@ struct Sprayed {
                     std::min(flow.size, static_cast<std::uint64_t>(bytes_acked / full * flow.payload)));
   }
 
-  void release() {
-    under_way.release();
-    balancer.release();
-  }
+  void release() { under_way.release(); }
 };
 
 }  // namespace remy_plus::fabric

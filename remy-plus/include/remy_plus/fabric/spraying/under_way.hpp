@@ -12,10 +12,10 @@
 namespace remy_plus::fabric {
 
 struct Sent {
-  Time at = 0;              // the last time
-  std::uint32_t bytes = 0;  // on the wire
-  std::uint8_t times = 0;
-  bool under_way = false;  // neither acknowledged nor known to be lost
+  Time at = 0;                          // the last time
+  std::uint32_t bytes = 0;              // on the wire
+  std::uint8_t times = 0, entropy = 0;  // the last one
+  bool under_way = false;               // neither acknowledged nor known to be lost
   bool arrived = false;
 
   bool is_lost() const { return !under_way && !arrived; }  // and not sent again yet
@@ -28,7 +28,7 @@ class UnderWay {
   std::uint32_t end() const { return end_; }
 
   // A packet is sent, as the next one or again.
-  Sent& send(std::uint32_t packet, std::uint32_t bytes, Time now) {
+  Sent& send(std::uint32_t packet, std::uint32_t bytes, std::uint8_t entropy, Time now) {
     if (packet == end_) {
       if (end_ - begin_ == sent_.size()) grow();
       ++end_;
@@ -37,6 +37,7 @@ class UnderWay {
     Sent& sent = (*this)[packet];
     sent.at = now;
     sent.bytes = bytes;
+    sent.entropy = entropy;
     sent.under_way = true;
     if (sent.times < 255) ++sent.times;
     order_.push({packet, now});

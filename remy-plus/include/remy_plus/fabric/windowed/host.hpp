@@ -79,7 +79,7 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     if (data.number == flow.expected) {
       flow.nacked = -never / 2;
       hosting_.progress(data.time);
-      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) hosting_.end(data.flow, data.time);
+      if (++flow.expected == flow.packets) Base::receive_all(data.flow, data.time);
     } else if (data.number > flow.expected) {
       if (data.time < flow.nacked + around_.settings.nack_gap) return around_.discard(data);
       flow.nacked = data.time;
@@ -136,10 +136,7 @@ class alignas(64) Host : public HostBase<Host<several>, Nic<several>> {
     if (packet.kind == Kind::nack) send_again(packet.flow, flow, false, packet.time);
     if (packet.kind == Kind::ack) tell(packet, flow);
     around_.discard(packet);
-    if (flow.acked == flow.packets) {
-      if (around_.settings.fct_at_ack) hosting_.end(packet.flow, packet.time);
-      return;
-    }
+    if (flow.acked == flow.packets) return Base::finish_sending(packet.flow, packet.time);
     arm(packet.flow, flow);
     nic_of(packet.flow, 0).ready(packet.flow, packet.time);
   }
