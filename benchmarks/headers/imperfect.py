@@ -45,12 +45,12 @@ from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.simulator import Simulator
+from lcca.workers.pool import Threads
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "hooks"))

@@ -26,9 +26,9 @@ from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.recipes.compare import compare
 from lcca.experiments.runs.seeds import derive
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.json_values import json_value
 from lcca.signal_sets.load import resolve
+from lcca.workers.pool import Threads
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = Path(__file__).resolve().parent / "results"

@@ -236,7 +236,7 @@ ASKED = "import importlib.util as u; assert u.find_spec('gymnasium')"
         ("import gymnasium", "lcca.gym_envs:lcca/Bottleneck-v0"),
         ("import gymnasium, lcca.gym_envs", "lcca/Bottleneck-v0"),
         ("import lcca.gym_envs, gymnasium", "lcca/Bottleneck-v0"),
-        ("import lcca.gym_envs.processes.pool; import gymnasium", "lcca/Bottleneck-v0"),
+        ("import lcca.gym_envs.ns3.plan; import gymnasium", "lcca/Bottleneck-v0"),
         (f"import lcca.gym_envs; {ASKED}; import gymnasium", "lcca/Bottleneck-v0"),
     ],
 )
@@ -249,7 +249,7 @@ def test_the_package_registers_whatever_is_imported_first(imports: str, name: st
 
 
 def test_the_package_does_not_import_gymnasium() -> None:
-    code = "import sys, lcca.gym_envs.processes.pool; print('gymnasium' in sys.modules)"
+    code = "import sys, lcca.gym_envs.ns3.plan; print('gymnasium' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -23,7 +23,7 @@ from .bounds import bound
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FOLDERS = (
-    "inputs remy-plus signal-sets gym-envs evaluation trainers experiments cli studies configs benchmarks tests"
+    "inputs remy-plus signal-sets workers gym-envs evaluation trainers experiments cli studies configs benchmarks tests"
 ).split()
 OF_STUDIES = sorted(ROOT.glob("studies/*/*.md"))
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks").glob("*.md"), *OF_STUDIES])

@@ -13,6 +13,7 @@ PORTIONS = {
     "inputs": "inputs",
     "remy-plus": "remy_plus",
     "signal-sets": "signal_sets",
+    "workers": "workers",
     "gym-envs": "gym_envs",
     "evaluation": "evaluation",
     "trainers": "trainers",

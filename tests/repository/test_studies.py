@@ -49,7 +49,7 @@ CONTRACTS = (
     "lcca.gym_envs.fabric.fabrics",
     "lcca.gym_envs.interface",
     "lcca.gym_envs.ns3",
-    "lcca.gym_envs.processes",
+    "lcca.workers",
     "lcca.inputs",
     "lcca.remy_plus",
     "lcca.signal_sets.load",

@@ -30,8 +30,6 @@ from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.gym_envs.processes.pool import Pool
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
@@ -42,6 +40,8 @@ from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy, pieces
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve, shared_model
+from lcca.workers.pool import Pool
+from lcca.workers.processes import Processes
 
 Space: TypeAlias = DrawnNetworks | ListedNetworks | FabricSpace
 On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario

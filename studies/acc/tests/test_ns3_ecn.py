@@ -9,12 +9,12 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 
 from lcca.gym_envs.ns3.baselines import step_marking  # noqa: E402
 from lcca.gym_envs.ns3.host import SwitchHost, run_plan  # noqa: E402
-from lcca.gym_envs.processes.workers import run_all  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.studies.acc.marking.incast import Incast  # noqa: E402
 from lcca.studies.acc.marking.ns3_env import START, Ns3EcnEnv, state  # noqa: E402
 from lcca.studies.acc.marking.settings import GRID, MarkSetting  # noqa: E402
 from lcca.studies.acc.marking.switch import PredUtility  # noqa: E402
+from lcca.workers.processes import run_all  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("ns3")
 

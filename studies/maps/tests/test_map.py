@@ -11,12 +11,12 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Trials
 from lcca.experiments.recipes import kept
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.studies.maps.config import MapConfig
 from lcca.studies.maps.recipe import content
 from lcca.studies.maps.survey import Surveyor, surveyor
+from lcca.workers.pool import Threads
 from tests.experiments.runs.run_files import WINDOW
 from tests.fixtures import RunCommand
 

@@ -13,13 +13,13 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Trials
 from lcca.experiments.recipes import kept
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.simulator import told_of_trials
 from lcca.studies.maps.config import MapConfig
 from lcca.studies.maps.recipe import content
 from lcca.studies.maps.report.words import region_table
 from lcca.studies.maps.survey import Surveyor, surveyor
+from lcca.workers.pool import Threads
 from tests.fixtures import RunCommand
 
 from .cases import RUNS as KINDS

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from lcca.evaluation.fabric import topologies
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.inputs import memory
 from lcca.remy_plus.fabric.topology import TOR
+from lcca.workers import memory
 
 POISSON = {"kind": "poisson", "sizes": "websearch", "load": 0.2, "load_of": "host-links"}
 KINDS: list[dict[str, Any]] = [

@@ -8,7 +8,6 @@ import pytest
 from lcca.evaluation.fabric.figures.series import OVER_TIME, changed, draw_series, series
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
@@ -18,6 +17,7 @@ from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.control import Change, Given, Seen
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.tuners.tuned import named_transport
+from lcca.workers.pool import Threads
 
 RED, PRED, STEP = marking("red"), marking("pred"), marking("step", k_bytes=1)
 

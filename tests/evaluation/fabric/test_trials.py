@@ -14,13 +14,13 @@ from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.gym_envs.processes.pool import Pool, Threads
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 from lcca.remy_plus.tuners.tuned import named_transport
+from lcca.workers.pool import Pool, Threads
+from lcca.workers.processes import Processes
 
 SEEDS = (1, 2, 3)
 SLOWDOWN = UTILITIES["slowdown"]

@@ -9,11 +9,11 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import TrialScores
-from lcca.gym_envs.processes.pool import Threads
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.tuners.tuned import named_transport
+from lcca.workers.pool import Threads
 
 from .utility_conformance import UtilityConformance
 

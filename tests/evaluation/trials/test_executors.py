@@ -12,15 +12,15 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.executors import Batches, executor, merge, runner_on
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.utilities import utility
-from lcca.gym_envs.processes.cluster import RayCluster
-from lcca.gym_envs.processes.pool import Pool
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Request, run_here
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.workers.cluster import RayCluster
+from lcca.workers.pool import Pool
+from lcca.workers.processes import Processes
 
 RUNNERS = '''
 import os, pathlib

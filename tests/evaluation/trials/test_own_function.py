@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.trials.utilities import OwnUtility, Utility, utilities_of, utility
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
+from lcca.workers.processes import Processes
 
 FUNCTION = """\
 {head}

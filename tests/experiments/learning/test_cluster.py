@@ -21,11 +21,11 @@ import pytest
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.plan import learners
 from lcca.experiments.learning.side_by_side import RemoteTrainings, Stretch, train_stretch
-from lcca.gym_envs.processes.cluster import RayCluster, serve
-from lcca.gym_envs.processes.pool import Failure, Threads
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_document
 from lcca.remy_plus.engine import build
+from lcca.workers.cluster import RayCluster, serve
+from lcca.workers.pool import Failure, Threads
 
 from ...fixtures import RunCommand, results, start
 from ..runs import test_conformance as conformance
@@ -233,7 +233,7 @@ def test_without_its_head_a_campaign_says_so_and_can_be_gone_on_with(
 def test_a_cluster_without_cores_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("lcca.gym_envs.processes.cluster.NODE_PATIENCE_S", 2.0)
+    monkeypatch.setattr("lcca.workers.cluster.NODE_PATIENCE_S", 2.0)
     ray.init(num_cpus=0, configure_logging=False, log_to_driver=False, include_dashboard=False)
     said: list[str] = []
     try:

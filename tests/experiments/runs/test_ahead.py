@@ -13,8 +13,8 @@ from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.runs import progress
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs
-from lcca.gym_envs.processes.workers import run_all
 from lcca.remy_plus.simulator import trial_completed
+from lcca.workers.processes import run_all
 
 
 def pace_of(*seen: tuple[float, float]) -> Pace:

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from lcca.experiments.runs.costs import OTHER, Costs
-from lcca.gym_envs.processes.pool import cpu_s_of_trials
-from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.began import BEGAN
+from lcca.workers.pool import cpu_s_of_trials
+from lcca.workers.processes import run_all
 
 BUSY = "sum(i for i in range(10_000_000))"
 

@@ -17,13 +17,13 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.recipes.study import study, trials_on
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.questions import agreement
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
+from lcca.workers.pool import Threads
 
 from ...fixtures import RunCommand
 from ..runs.run_files import STUDY

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from lcca.evaluation.trials.executors import Batches
-from lcca.gym_envs.processes.cluster import RayCluster
-from lcca.gym_envs.processes.pool import Failure, Pool
-from lcca.gym_envs.processes.workers import Processes
+from lcca.workers.cluster import RayCluster
+from lcca.workers.pool import Failure, Pool
+from lcca.workers.processes import Processes
 
 from ...fixtures import RunCommand, all_ended, results, start
 

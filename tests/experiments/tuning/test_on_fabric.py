@@ -19,7 +19,6 @@ from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import search_in
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.switches.markers import marking
@@ -27,6 +26,7 @@ from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.trainers.tune.config import TransportTuneConfig
 from lcca.trainers.tune.space import Range
+from lcca.workers.pool import Threads
 
 from ...fixtures import RunCommand
 from ..runs.run_files import TUNE

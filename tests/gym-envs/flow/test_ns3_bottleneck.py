@@ -16,12 +16,12 @@ from lcca.gym_envs.flow.ns3_bottleneck import Ns3BottleneckEnv  # noqa: E402
 from lcca.gym_envs.interface.episode import Reward  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3.plan import Ns3Options  # noqa: E402
-from lcca.gym_envs.processes.session import SimulationLost  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.remy_plus.network import Network  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, TableSteering  # noqa: E402
 from lcca.remy_plus.policies.hand_designed import HandDesigned  # noqa: E402
 from lcca.remy_plus.policies.policy import FixedWindow  # noqa: E402
+from lcca.workers.session import SimulationLost  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("ns3")
 

@@ -9,9 +9,9 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.gym_envs.ns3 import simulator
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Aimd
+from lcca.workers.processes import Processes
 
 SPACE = NetworkSpace.model_validate(
     {"link_rate": 2, "rtt": 20, "senders": 2, "buffer": 50, "mean_on": 500, "mean_off": 100, "loss": 0.01}

@@ -15,7 +15,6 @@ from pytest import MonkeyPatch
 
 from lcca.evaluation.trials.executors import runner_on
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
@@ -35,6 +34,7 @@ from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.load import resolve
+from lcca.workers.processes import Processes
 
 HERE = Path(__file__).parent
 TABLE = Path(__file__).parents[3] / "configs" / "policies" / "link+queue.json"

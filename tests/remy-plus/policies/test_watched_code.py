@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lcca.evaluation.trials.executors import runner_on
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.workers.processes import Processes
 
 LATE = """\
 import os, posix, threading

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import natural, positive, print_json, print_visible
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.gym_envs.processes import EXECUTORS
 from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.inputs.files import packaged_files
@@ -28,6 +27,7 @@ from lcca.remy_plus.policies.families import HAND_DESIGNED
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.remy_plus.topology import KINDS
+from lcca.workers import EXECUTORS
 
 if TYPE_CHECKING:
     from lcca.experiments.experiment import Costs

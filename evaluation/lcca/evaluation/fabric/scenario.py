@@ -20,7 +20,6 @@ from lcca.evaluation.fabric.workload.part import Misfit, Streams
 from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
 from lcca.evaluation.fabric.workload.timed import Incast, Poisson
 from lcca.inputs.errors import InputError, Keys
-from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
@@ -28,6 +27,7 @@ from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import Deployment, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.workers.memory import free_bytes
 
 ROUNDING = 1e-9
 MOST_FLOWS = 10_000_000

@@ -31,7 +31,6 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
-from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import Place, about, require
 from lcca.inputs.model import Model
@@ -43,6 +42,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.remy_plus.policies.policy import Policy
+from lcca.workers.pool import Pool, Threads
 
 FEWEST = 4
 """In a block. Trials are independent; means of some are less skewed, which is what intervals ask of a unit."""

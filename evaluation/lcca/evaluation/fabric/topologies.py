@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric import builders
 from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS, MOST_DELAY_NS
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.workers.memory import free_bytes
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Positive = Annotated[float, Field(gt=0)]

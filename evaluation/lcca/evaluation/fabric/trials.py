@@ -18,8 +18,6 @@ from lcca.evaluation.trials.metrics import FLOWS, PORTS, of_fabric_trial
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import unfinished_columns
-from lcca.gym_envs.processes.pool import Pool, Threads
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -28,6 +26,8 @@ from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import pieces
 from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.workers.pool import Pool, Threads
+from lcca.workers.processes import Processes
 
 if TYPE_CHECKING:
     from lcca.evaluation.fabric.scenario import FabricScenario

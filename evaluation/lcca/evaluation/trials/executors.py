@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from lcca.gym_envs.processes import EXECUTORS
-from lcca.gym_envs.processes.pool import Pool, Threads
-from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.engine import Request, Runner, run_here
 from lcca.remy_plus.record import Columns
+from lcca.workers import EXECUTORS
+from lcca.workers.pool import Pool, Threads
+from lcca.workers.processes import Processes
 
 
 def executor(name: str, workers: int) -> Pool:
@@ -29,7 +29,7 @@ def executor(name: str, workers: int) -> Pool:
         case "processes":
             return Processes(workers)
         case "ray":
-            from lcca.gym_envs.processes.cluster import RayCluster  # of an extra
+            from lcca.workers.cluster import RayCluster  # of an extra
 
             return RayCluster(workers)
     raise InputError(f"unknown executor {name[:40]!r}{did_you_mean(name, EXECUTORS)}")

@@ -12,10 +12,10 @@ from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
+from lcca.workers.pool import Pool, Threads
 
 
 @dataclass(frozen=True)

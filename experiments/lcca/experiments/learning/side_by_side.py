@@ -25,11 +25,11 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Cost, Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
-from lcca.gym_envs.processes.cluster import RayCluster
-from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import DIGEST, write_atomically
 from lcca.trainers.base import LearningRow
+from lcca.workers.cluster import RayCluster
+from lcca.workers.pool import Failure, Pool
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig

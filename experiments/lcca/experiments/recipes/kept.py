@@ -17,8 +17,8 @@ from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.runs.grid import read_one
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.summaries import Json
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.json_values import finite_values
+from lcca.workers.pool import Pool
 
 C = TypeVar("C", bound=RunConfig)
 File: TypeAlias = str | os.PathLike[str]

@@ -29,10 +29,10 @@ from lcca.experiments.studies.questions import BITS, Planned, agreement
 from lcca.experiments.studies.words import answers_text
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.search import require_installed, search_in
-from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
+from lcca.workers.pool import Pool, Threads
 
 
 def study(

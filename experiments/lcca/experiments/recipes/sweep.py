@@ -36,9 +36,9 @@ from lcca.experiments.testing.selected import run_generalisation, run_tests
 from lcca.experiments.testing.summary import all_comparisons, summary, verdicts
 from lcca.experiments.testing.trainings import run_trainings, train_first
 from lcca.gym_envs.ns3.simulator import installed
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import require
 from lcca.inputs.files import write_atomically
+from lcca.workers.pool import Pool
 
 ROWS = ("comparisons", "net_benefit", "trainers", "strata", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""

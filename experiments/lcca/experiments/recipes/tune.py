@@ -24,9 +24,9 @@ from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import DEFAULT, TUNED, require_installed, search, source_of
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.json_values import interval
 from lcca.remy_plus.policies.policy import Policy
+from lcca.workers.pool import Threads
 
 if TYPE_CHECKING:
     from lcca.trainers.tune.study import Candidate

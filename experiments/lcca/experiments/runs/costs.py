@@ -12,8 +12,8 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.loaded_run import read_costs
 from lcca.evaluation.trials.stored import write_state
 from lcca.experiments.runs.folder import RunFolder
-from lcca.gym_envs.processes.pool import cpu_s_of_trials
 from lcca.inputs.began import BEGAN
+from lcca.workers.pool import cpu_s_of_trials
 
 OTHER = "other"
 """What is no phase of trials: start, choices, verdicts, the report."""

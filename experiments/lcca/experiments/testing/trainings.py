@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.running import CampaignRun
     from lcca.experiments.learning.cache import TrainingCache
     from lcca.experiments.learning.plan import Learner
-    from lcca.gym_envs.processes.pool import Pool
     from lcca.remy_plus.policies.policy import Policy
+    from lcca.workers.pool import Pool
 
 
 @dataclass(frozen=True, eq=False)

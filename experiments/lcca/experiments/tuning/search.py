@@ -20,7 +20,6 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.files import policyfile
@@ -28,6 +27,7 @@ from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.race import Objective
+from lcca.workers.pool import Pool
 
 if TYPE_CHECKING:
     from lcca.trainers.tune.study import Candidate, Tuning

@@ -11,13 +11,13 @@ from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource
 from lcca.gym_envs.ns3.host import BOTTLENECK
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import UNUSED, Compiled, Ns3
-from lcca.gym_envs.processes.session import Session
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.stamping import PLAIN, raw_stamping
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy
+from lcca.workers.session import Session
 
 
 class Ns3BottleneckEnv(FlowEnv):

@@ -15,7 +15,6 @@ from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.plan import Ns3Options, network_part
 from lcca.gym_envs.ns3.simulator import Ns3, installed, run_in_processes
-from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
@@ -25,6 +24,7 @@ from lcca.remy_plus.policies.policy import Mixture
 from lcca.remy_plus.policies.python_control import in_real_time
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import marking
+from lcca.workers.pool import Failure, Pool
 
 _TIME_SCALE = 1000.0
 _IN_COMMON = ("time_scale", "min_rto", "initial_window")

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike
 from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.processes.pool import Failure, Outcomes, Pool
-from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.core.shares import chosen
@@ -28,6 +26,8 @@ from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, compile_policy
 from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns, Record
+from lcca.workers.pool import Failure, Outcomes, Pool
+from lcca.workers.processes import run_all
 
 MISSING = (
     "ns-3 is not installed: from a checkout, `make ns3`, or "

@@ -21,7 +21,6 @@ from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import places
@@ -31,6 +30,7 @@ from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.policy import Policy, compile_policy, looking_at, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
 from lcca.trainers.base import Task, first_network
+from lcca.workers.pool import Threads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,7 +17,6 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.summaries import Json
-from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.fabric.engine import engine_of
@@ -28,6 +27,7 @@ from lcca.studies.acc.config import ACC, CHANCE, EXPLORING, FabricAcc
 from lcca.studies.acc.learner.config import FabricAccConfig
 from lcca.studies.acc.marking.model import AccModel, read_acc_model
 from lcca.studies.acc.marking.ports import NUMBERS
+from lcca.workers.pool import Pool, Threads
 
 if TYPE_CHECKING:
     from lcca.studies.acc.learner.double_dqn import DoubleDqn

@@ -16,9 +16,9 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import ENOUGH_CPU_S, Cost, cpu_s
 from lcca.experiments.studies.learner import Learner
 from lcca.experiments.summaries import Json, compared, head, measured
-from lcca.gym_envs.processes.pool import Threads
 from lcca.studies.acc.config import ACC, FabricAcc
 from lcca.studies.acc.on_fabric import OnFabric, contender, learn, require_installed
+from lcca.workers.pool import Threads
 
 
 def acc(

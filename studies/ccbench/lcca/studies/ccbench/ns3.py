@@ -13,10 +13,10 @@ import numpy as np
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed, libraries
-from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.policies.policy import Policy
 from lcca.studies.ccbench.description import Description
 from lcca.studies.ccbench.scenario import Drawn, Measured, draw, long_trial
+from lcca.workers.pool import Pool
 
 
 @dataclass(frozen=True)

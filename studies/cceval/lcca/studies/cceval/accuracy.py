@@ -17,13 +17,13 @@ from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import More
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy
 from lcca.studies.cceval.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.studies.cceval.estimators.control import Controlled
 from lcca.studies.cceval.estimators.estimate import Estimating
 from lcca.studies.cceval.places import Rows
+from lcca.workers.pool import Pool
 
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,6 @@ from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.numbers import real
@@ -30,6 +29,7 @@ from lcca.studies.cceval.estimators.phases import FlowSpans, Phases, phases, tog
 from lcca.studies.cceval.places import Measured
 from lcca.studies.cceval.recipe import heading
 from lcca.studies.cceval.report.figures import draw_durations
+from lcca.workers.pool import Pool
 
 TRIALS_OF_LONGEST = 50
 """Trials of the longest duration, unless the simulated time is given."""

@@ -26,7 +26,6 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS,
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.runs.seeds import derive
-from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
@@ -37,6 +36,7 @@ from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
+from lcca.workers.pool import Pool
 
 QUEUE_ABOVE = "queue_above"
 

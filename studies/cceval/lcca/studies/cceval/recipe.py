@@ -20,7 +20,6 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import head
-from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.json_values import finite, finite_values
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
@@ -40,6 +39,7 @@ from lcca.studies.cceval.report.figures import (
     trial_counts,
     violin_data,
 )
+from lcca.workers.pool import Pool, Threads
 
 
 def estimate(

@@ -15,12 +15,12 @@ from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, head
-from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.units import TARGETS
 from lcca.studies.maps.config import MAP, MapConfig
 from lcca.studies.maps.looks import Look
 from lcca.studies.maps.regions import words
 from lcca.studies.maps.survey import Survey, Surveyor, surveyor
+from lcca.workers.pool import Threads
 
 DIGITS = 6
 """Of differences of a map, after the point."""

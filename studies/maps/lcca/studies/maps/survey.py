@@ -28,7 +28,6 @@ from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Stop, Trials
 from lcca.experiments.runs.seeds import derive
-from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
@@ -37,6 +36,7 @@ from lcca.studies.maps.axes import coordinates, filling
 from lcca.studies.maps.config import MapConfig
 from lcca.studies.maps.looks import Ground, Look, look, new_points
 from lcca.studies.maps.smoothing import Spectra
+from lcca.workers.pool import Pool
 
 Floats = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from typing import Any  # noqa: E402
 
 import gymnasium  # noqa: E402
 
-from lcca.gym_envs.processes.child import Child  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.studies.ns3gym import schema  # noqa: E402
 from lcca.studies.ns3gym.channel import Channel, Deadline  # noqa: E402
 from lcca.studies.ns3gym.schema import PeerLost, ProtocolError, Reason  # noqa: E402
 from lcca.studies.ns3gym.values import AnySpace, decode, encode, is_empty, neutral, read_space  # noqa: E402
+from lcca.workers.child import Child  # noqa: E402
 
 DEFAULT_PORT = 5555
 """Where ns3-gym's simulations look for their agent by default."""

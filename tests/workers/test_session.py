@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lcca.gym_envs.processes.session import Session, SimulationLost
 from lcca.inputs.errors import InputError
+from lcca.workers.session import Session, SimulationLost
 
 HOST = "process_work:Host"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from lcca.gym_envs.processes.pool import Failure
-from lcca.gym_envs.processes.workers import Worker
 from lcca.inputs.errors import InputError
+from lcca.workers.pool import Failure
+from lcca.workers.processes import Worker
 
 STARTING_SECONDS = 120.0
 """Within which the process must have made its object."""

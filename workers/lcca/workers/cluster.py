@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from lcca.gym_envs.processes.pool import TRIES, Failure, Item, Outcomes, Pool
-from lcca.gym_envs.processes.workers import answer
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import build
+from lcca.workers.pool import TRIES, Failure, Item, Outcomes, Pool
+from lcca.workers.processes import answer
 
 LOOK_S = 1.0
 """How often the cluster is looked at while nothing arrives, in seconds."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lcca.gym_envs.processes import cluster
-from lcca.gym_envs.processes.pool import Failure
+from lcca.workers import cluster
+from lcca.workers.pool import Failure
 
 ERRORS = ("NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "RaySystemError", "WorkerCrashedError")
 

@@ -9,28 +9,28 @@ import time
 import psutil
 import pytest
 
-from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
+from lcca.workers.child import Child
 
-from ...fixtures import all_ended
+from ..fixtures import all_ended
 
 PARENTS = {
     "a worker at work": """
 import time
-from lcca.gym_envs.processes.workers import run_all
+from lcca.workers.processes import run_all
 for _ in run_all(time.sleep, [0, 600], 1):
     print("ready", flush=True)
 """,
     "idle workers": """
 import time
-from lcca.gym_envs.processes.workers import Processes
+from lcca.workers.processes import Processes
 workers = Processes(2)
 assert len(list(workers.run(time.sleep, [0.1, 0.1]))) == 2
 print("ready", flush=True)
 time.sleep(600)
 """,
     "a session at work": """
-from lcca.gym_envs.processes.session import Session
+from lcca.workers.session import Session
 session = Session("queue:Queue")
 assert session.call("qsize") == 0
 print("ready", flush=True)
@@ -38,7 +38,7 @@ session.call("get")
 """,
     "a program and its children": """
 import time
-from lcca.gym_envs.processes.child import Child
+from lcca.workers.child import Child
 child = Child("it", ["sh", "-c", "sleep 600 & sleep 600"])
 while child.ended() is None:
     print("ready", flush=True)
@@ -80,7 +80,7 @@ def test_the_end_is_told_in_the_childs_own_words():
 
 
 def test_what_ignores_sigterm_and_what_is_left_behind_ends_too(monkeypatch):
-    monkeypatch.setattr("lcca.gym_envs.processes.child._TERMINATION", 0.2)
+    monkeypatch.setattr("lcca.workers.child._TERMINATION", 0.2)
     child = Child("it", ["sh", "-c", "trap '' TERM; sleep 600 & sleep 600 & echo $$; wait"])
     deadline = time.monotonic() + 10
     while not (number := child._written().strip()) or len(psutil.Process(int(number)).children()) < 2:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lcca.gym_envs.processes.pool import Failure, Threads
-from lcca.gym_envs.processes.workers import Processes, run_all
 from lcca.inputs.errors import InputError
+from lcca.workers.pool import Failure, Threads
+from lcca.workers.processes import Processes, run_all
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from lcca.gym_envs.processes.child import Child
-from lcca.gym_envs.processes.pool import TRIES, Failure, Item, Outcomes, Pool
 from lcca.inputs.errors import InputError
+from lcca.workers.child import Child
+from lcca.workers.pool import TRIES, Failure, Item, Outcomes, Pool
 
-_PROGRAM = "from lcca.gym_envs.processes.workers import serve; serve({})"
+_PROGRAM = "from lcca.workers.processes import serve; serve({})"
 
 
 class Worker:
