@@ -12,7 +12,7 @@ from lcca.experiments.learning.training import engine_of
 from lcca.experiments.testing.forecast import LOOK_UPS, PROBE, End, Forecast, Training, probe_table, trial_cpu_s
 from lcca.trainers.base import Budget, Task
 from lcca.trainers.rplus.actions import action_of
-from lcca.trainers.rplus.trials import training_trials
+from lcca.trainers.search.trials import training_trials
 
 from ...fixtures import TINY
 

@@ -19,7 +19,7 @@ from lcca.signal_sets.headers.simulated import stamping
 from lcca.trainers.base import Task, run
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.trainer import RplusTrainer
-from lcca.trainers.rplus.trials import training_trials
+from lcca.trainers.search.trials import training_trials
 
 SIGNALS = ("rtt_ratio", "receive_ewma")
 INCAST = {

@@ -25,10 +25,10 @@ from lcca.trainers.base import Task, WarmStart, run
 from lcca.trainers.rplus import growth
 from lcca.trainers.rplus.actions import first_table
 from lcca.trainers.rplus.config import RplusConfig
-from lcca.trainers.rplus.evolution import Evolution
 from lcca.trainers.rplus.splits import Split, split
 from lcca.trainers.rplus.trainer import RplusTrainer
-from lcca.trainers.rplus.trials import Effort, StepTrials
+from lcca.trainers.search.evolution import Evolution
+from lcca.trainers.search.trials import Effort, StepTrials
 
 from ..conformance import without_time
 from ..conftest import MakeTrainer

@@ -22,7 +22,7 @@ from lcca.trainers.base import Task, run
 from lcca.trainers.law.config import LawConfig
 from lcca.trainers.law.trainer import LawTrainer
 from lcca.trainers.rplus.actions import Coordinates
-from lcca.trainers.rplus.evolution import Evolution
+from lcca.trainers.search.evolution import Evolution
 
 draws = np.random.default_rng(2)
 

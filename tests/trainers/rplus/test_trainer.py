@@ -17,7 +17,7 @@ from lcca.trainers.rplus.actions import Action
 from lcca.trainers.rplus.search import CandidateScores
 from lcca.trainers.rplus.state import SearchState
 from lcca.trainers.rplus.trainer import BEFORE_FIRST_SPLIT
-from lcca.trainers.rplus.trials import Effort, NetworkSample
+from lcca.trainers.search.trials import Effort, NetworkSample
 
 from ..conformance import without_time
 from ..conftest import MakeTrainer

@@ -20,7 +20,7 @@ from lcca.remy_plus.core.signals import OF_HOSTS
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.rplus.actions import with_actions
 from lcca.trainers.rplus.splits import Split, split
-from lcca.trainers.rplus.trials import TrainingTrials, training_trials
+from lcca.trainers.search.trials import TrainingTrials, training_trials
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig

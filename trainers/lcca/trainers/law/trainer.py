@@ -19,8 +19,8 @@ from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.law.config import LawConfig
 from lcca.trainers.law.forms import Features, Form, Numbers, Terms, form_of
-from lcca.trainers.rplus.evolution import Evolution, usual_population
-from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
+from lcca.trainers.search.evolution import Evolution, usual_population
+from lcca.trainers.search.trials import Effort, StepTrials, training_trials
 
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""

@@ -11,10 +11,10 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
 from lcca.trainers.rplus.actions import FIRST_PACING, Coordinates, Floats, actions_of, with_actions
 from lcca.trainers.rplus.config import GrowConfig, RplusConfig, StartsConfig
-from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trials import BudgetSpent, Sample, StepTrials
+from lcca.trainers.search.evolution import Evolution, usual_population
+from lcca.trainers.search.trials import BudgetSpent, Sample, StepTrials
 
 SMALLEST = 3
 """Rules that each size counts on top of its own when the budget is shared: a first rule that is left where it began to

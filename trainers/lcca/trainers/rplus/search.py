@@ -23,7 +23,7 @@ from lcca.trainers.base import Keeper
 from lcca.trainers.rplus.actions import Action, Floats, action_of, candidates
 from lcca.trainers.rplus.config import RacingConfig, RplusConfig
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trials import BudgetSpent, Ints, Sample, StepTrials
+from lcca.trainers.search.trials import BudgetSpent, Ints, Sample, StepTrials
 
 CHECKED_BLOCKS = 3
 """Blocks of networks between two looks of the regression check."""

@@ -11,7 +11,7 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import LearningRow
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.rplus.actions import action_of
-from lcca.trainers.rplus.evolution import Evolution
+from lcca.trainers.search.evolution import Evolution
 
 
 @dataclass

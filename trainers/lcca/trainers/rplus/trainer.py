@@ -21,7 +21,7 @@ from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.growth import Growth
 from lcca.trainers.rplus.search import BEFORE_FIRST_SPLIT, Search
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trials import Effort, StepTrials, TrainingTrials, training_trials
+from lcca.trainers.search.trials import Effort, StepTrials, TrainingTrials, training_trials
 
 
 class RplusTrainer:

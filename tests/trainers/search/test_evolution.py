@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lcca.trainers.rplus.evolution import Evolution, usual_population, utilities
+from lcca.trainers.search.evolution import Evolution, usual_population, utilities
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
-from lcca.trainers.rplus import trials
-from lcca.trainers.rplus.trials import Effort, NetworkSample, even_cut
+from lcca.trainers.search import trials
+from lcca.trainers.search.trials import Effort, NetworkSample, even_cut
 
 SIGNALS = ("rtt_ratio", "queue", "loss", "queue_ewma")
 
