@@ -8,8 +8,9 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
 from lcca.gym_envs.ns3.baselines import step_marking  # noqa: E402
-from lcca.gym_envs.ns3.host import SwitchHost, run_plan  # noqa: E402
+from lcca.gym_envs.ns3.host import run_plan  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
+from lcca.studies.acc.marking.host import SwitchHost  # noqa: E402
 from lcca.studies.acc.marking.incast import Incast  # noqa: E402
 from lcca.studies.acc.marking.ns3_env import START, Ns3EcnEnv, state  # noqa: E402
 from lcca.studies.acc.marking.settings import GRID, MarkSetting  # noqa: E402

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lcca.evaluation.settling.quantiles import mean_over_trials, tail_quantile, tail_quantiles
+from lcca.evaluation.settling.quantiles import tail_quantile, tail_quantiles
+from lcca.studies.cceval.estimators.estimate import mean_over_trials
 
 from .ps_queue import completion_times
 

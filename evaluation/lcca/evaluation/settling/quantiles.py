@@ -8,15 +8,13 @@ depends on how long a trial is, and in short trials lies far below the pooled qu
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.settling.intervals import t_interval, t_quantile
+from lcca.evaluation.settling.intervals import t_quantile
 
 Floats = NDArray[np.float64]
-TailTarget = Literal["pooled", "mean-of-trials"]
 
 ENOUGH_TAIL_FLOWS = 100
 
@@ -128,12 +126,6 @@ def _woodruff(pooled: Floats, p: float, excess: Floats, confidence: float) -> tu
     low = _quantile(pooled, p - reach) if p > reach else -math.inf
     high = _quantile(pooled, p + reach) if p + reach < 1 else math.inf
     return low, high
-
-
-def mean_over_trials(values: ArrayLike, confidence: float) -> tuple[float, float, float]:
-    """Return the mean of a value per trial with its Student's t interval, which has no ends with a single trial."""
-    value, low, high = t_interval(values, 1 - confidence)
-    return (value, low, high) if math.isfinite(low) else (value, -math.inf, math.inf)
 
 
 def tail_warning(beyond: int) -> str:

@@ -10,9 +10,7 @@ import pandas as pd
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.splitting import splitting_problem
 from lcca.evaluation.scenarios.spaces import AnySpace
-from lcca.evaluation.settling.quantiles import TailTarget
 from lcca.evaluation.trials.layout import CONFIG, SUMMARY
 from lcca.evaluation.trials.metrics import FLOWS
 from lcca.experiments.runs.config import RunConfig
@@ -25,7 +23,7 @@ from lcca.remy_plus.fabric.settings import FLUID
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 from lcca.studies.cceval.estimators.control import MOST_PER_TRIAL
-from lcca.studies.cceval.estimators.estimate import EstimateConfig
+from lcca.studies.cceval.estimators.estimate import EstimateConfig, TailTarget
 from lcca.studies.cceval.importance import ImportanceOptions
 from lcca.studies.cceval.places import (
     QUEUE_ABOVE,
@@ -38,6 +36,7 @@ from lcca.studies.cceval.places import (
     is_ideal,
     require_stand_in,
 )
+from lcca.studies.cceval.splitting import splitting_problem
 
 ESTIMATE = Kind("estimate", (CONFIG, SUMMARY), "lcca.studies.cceval.recipe")
 

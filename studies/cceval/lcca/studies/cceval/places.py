@@ -17,7 +17,6 @@ from pydantic import Field
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.fabric.splitting import split_trial
 from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import DrawnNetworks
 from lcca.evaluation.scenarios.sizes import NamedSizes, flow_sizes
@@ -36,6 +35,7 @@ from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
+from lcca.studies.cceval.splitting import split_trial
 from lcca.workers.pool import Pool
 
 QUEUE_ABOVE = "queue_above"

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.gym_envs.interface.spaces import action_array
-from lcca.gym_envs.ns3.host import SWITCH
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.inputs.units import PACKET_BYTES
+from lcca.studies.acc.marking.host import SWITCH
 from lcca.studies.acc.marking.incast import Incast, Trace
 from lcca.studies.acc.marking.settings import GRID, GRID_SHAPE, MAX_K, MIN_K, MarkSetting
 from lcca.studies.acc.marking.switch import PredUtility, SwitchRecord, record_of

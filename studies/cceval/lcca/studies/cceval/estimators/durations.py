@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.settling.quantiles import TailQuantile, mean_over_trials, tail_quantile
+from lcca.evaluation.settling.quantiles import TailQuantile, tail_quantile
 from lcca.evaluation.trials.metrics import statistic
 from lcca.studies.cceval.estimators.accuracy import trials_by_eq_3
+from lcca.studies.cceval.estimators.estimate import mean_over_trials
 
 Floats = NDArray[np.float64]
 

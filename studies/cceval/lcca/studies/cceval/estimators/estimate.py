@@ -12,30 +12,31 @@ import math
 from array import array
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 from scipy.special import chdtri
 
-from lcca.evaluation.settling.intervals import t_quantile
-from lcca.evaluation.settling.quantiles import (
-    TailTarget,
-    excesses,
-    mean_over_trials,
-    tail_quantile,
-    tail_warning,
-)
+from lcca.evaluation.settling.intervals import t_interval, t_quantile
+from lcca.evaluation.settling.quantiles import excesses, tail_quantile, tail_warning
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.trials.metrics import statistic
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.model import Model
 
 Floats = NDArray[np.float64]
+TailTarget = Literal["pooled", "mean-of-trials"]
 
 ARBITRARY_ZERO = frozenset({"score_bits"})
 FORECAST_CONFIDENCE = 0.9
+
+
+def mean_over_trials(values: ArrayLike, confidence: float) -> tuple[float, float, float]:
+    """Return the mean of a value per trial with its Student's t interval, which has no ends with a single trial."""
+    value, low, high = t_interval(values, 1 - confidence)
+    return (value, low, high) if math.isfinite(low) else (value, -math.inf, math.inf)
 
 
 class EstimateConfig(Model):

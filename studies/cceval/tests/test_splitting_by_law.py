@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import poisson
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.splitting import Crossing, continued, split_trial, splitting_problem
 from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
 from lcca.signal_sets.load import resolve
+from lcca.studies.cceval.splitting import Crossing, continued, split_trial, splitting_problem
 
 FRAME = 1048
 LOAD, DURATION_US, PAIRS = 0.7, 500.0, 8
