@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from lcca.experiments.schemas.kinds import KINDS
-from lcca.inputs.dependencies import digests_of_named_files
+from lcca.inputs.digests.files import digests_of_named_files
 from lcca.inputs.model import Model
 from lcca.inputs.names import NAMES_A_FILE, FileOrName
 from lcca.inputs.validation import apply_overrides, read_config, read_document, with_files

@@ -28,7 +28,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from lcca.inputs.dependencies import files_named
+from lcca.inputs.digests.files import files_named
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import MIXTURE, ClassName
 from lcca.remy_plus.engine import Model

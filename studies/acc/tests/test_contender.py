@@ -8,7 +8,8 @@ import pytest
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.kinds import STUDY as KIND_OF_STUDY
 from lcca.experiments.runs.kinds import SWEEP
-from lcca.inputs import dependencies, extras
+from lcca.inputs import extras
+from lcca.inputs.digests import imports
 from lcca.studies.acc.config import FABRIC_ACC, FabricAcc
 from tests.experiments.runs.run_files import FABRIC, STUDY
 from tests.fixtures import RunCommand
@@ -54,10 +55,10 @@ def test_code_of_acc_counts_where_it_decides_results(monkeypatch: pytest.MonkeyP
         code_version.code_version.cache_clear()
         return {kind.name: code_version.code_version((kind.recipe,)) for kind in (KIND_OF_STUDY, SWEEP, FABRIC_ACC)}
 
-    before, really = codes(), dependencies.read_limited
+    before, really = codes(), imports.read_limited
     for file, kinds in DECIDES.items():
         other = lambda path, file=file: really(path) + b"\n#" * str(path).endswith(file.removeprefix("studies/acc/"))  # noqa: E731
-        monkeypatch.setattr(dependencies, "read_limited", other)
+        monkeypatch.setattr(imports, "read_limited", other)
         assert {name for name, code in codes().items() if code != before[name]} == kinds, file
 
 

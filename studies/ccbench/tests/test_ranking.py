@@ -11,7 +11,8 @@ from lcca.cli.main import main
 from lcca.experiments.recipes.rank import ranking
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.manifest import code_of
-from lcca.inputs import dependencies, studies
+from lcca.inputs import studies
+from lcca.inputs.digests import imports
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -69,9 +70,9 @@ def test_the_code_of_a_ranking_is_that_of_its_benchmark_too(name: str, monkeypat
         return code_of(config)
 
     config = ranking(["aimd", "fixed-window:9"], "cc-bench-1-flat", simulator="engine").config
-    before, really = code(), dependencies.read_limited
+    before, really = code(), imports.read_limited
     other = lambda path: really(path) + b"\n#" * str(path).endswith(f"studies/ccbench/{name}")  # noqa: E731
-    monkeypatch.setattr(dependencies, "read_limited", other)
+    monkeypatch.setattr(imports, "read_limited", other)
     after = code()
     code_version.code_version.cache_clear()
     assert after != before

@@ -15,7 +15,7 @@ from lcca.experiments.learning.plan import learners, training_key
 from lcca.experiments.learning.training import engine_of, train
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.context import opened
-from lcca.inputs import dependencies
+from lcca.inputs.digests import imports
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_checked, write_checked
 
@@ -162,21 +162,19 @@ def keys(configs: dict[str, CampaignConfig]) -> dict[str, str]:
 @pytest.mark.slow
 def test_changed_code_and_other_libraries_are_another_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configs = {"rplus": read_campaign(tiny), "drl": read_campaign(tiny, DRL)}
-    before, version = keys(configs), dependencies.metadata.version
+    before, version = keys(configs), imports.metadata.version
 
     def changed() -> set[str]:
         return {name for name, key in keys(configs).items() if key != before[name]}
 
     for file, by in CODE.items():
         with monkeypatch.context() as patch:
-            patch.setattr(
-                dependencies, "read_limited", lambda path, f=file: path.read_bytes() + b"#" * (f in str(path))
-            )
+            patch.setattr(imports, "read_limited", lambda path, f=file: path.read_bytes() + b"#" * (f in str(path)))
             assert changed() == by, file
     for library, by in LIBRARIES.items():
         with monkeypatch.context() as patch:
             patch.setattr(
-                dependencies.metadata,
+                imports.metadata,
                 "version",
                 lambda name, x=library: "9" if name.replace("_", "-") == x else version(name),
             )

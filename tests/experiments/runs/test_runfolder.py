@@ -17,7 +17,7 @@ from lcca.experiments.runs import code_version, version
 from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.runs.manifest import code_of
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.inputs import dependencies
+from lcca.inputs.digests import imports
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
@@ -194,10 +194,10 @@ def test_code_counts_where_it_decides_results(tmp_path: Path, monkeypatch: pytes
         code_version.code_version.cache_clear()
         return {name: code_of(read(name, tmp_path)) for name in KINDS}
 
-    before, really = codes(), dependencies.read_limited
+    before, really = codes(), imports.read_limited
     for file, kinds in DECIDES.items():
         other = lambda path, file=file: really(path) + b"\n#" * (file in str(path))  # noqa: E731
-        monkeypatch.setattr(dependencies, "read_limited", other)
+        monkeypatch.setattr(imports, "read_limited", other)
         assert {name for name, code in codes().items() if code != before[name]} == kinds, file
     code_version.code_version.cache_clear()
 

@@ -15,7 +15,7 @@ from pytest import MonkeyPatch
 
 from lcca.evaluation.trials.executors import runner_on
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.inputs.dependencies import digests_of_named_files
+from lcca.inputs.digests.files import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.names import ClassName, FileOrName, one_name

@@ -15,7 +15,7 @@ from lcca.evaluation.trials.policy_names import policy_id
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
-from lcca.inputs.dependencies import digests_of_named_files
+from lcca.inputs.digests.files import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import digest_file, make_folder, read_checked, read_with_digest, write_checked
 from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest

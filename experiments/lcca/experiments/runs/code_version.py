@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from functools import cache
 
-from lcca.inputs.dependencies import NAMESPACE, ImportReader, top_of
+from lcca.inputs.digests.imports import NAMESPACE, ImportReader, top_of
 from lcca.inputs.studies import behind, folders, full_name
 
 SHOWING = (

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from lcca.experiments.runs.kinds import Kind
-from lcca.inputs.dependencies import digests_of_named_files
+from lcca.inputs.digests.files import digests_of_named_files
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem
 from lcca.inputs.model import Model

@@ -15,7 +15,7 @@ from lcca.experiments.runs.code_version import SHOWING, code_version
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
-from lcca.inputs.dependencies import libraries_of
+from lcca.inputs.digests.files import libraries_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
 

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from lcca.inputs.assignments import assignments
-from lcca.inputs.dependencies import digest_with_imports, reached_by, sha256
+from lcca.inputs.digests.imports import digest_with_imports, reached_by, sha256
 from lcca.inputs.errors import InputError, about, did_you_mean, nearest
 from lcca.inputs.files import read_limited
 from lcca.inputs.names import CONTROL_MODULE, ClassName

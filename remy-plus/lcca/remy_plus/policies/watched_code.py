@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import lcca
-from lcca.inputs.dependencies import sha256
+from lcca.inputs.digests.imports import sha256
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_limited
 

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from lcca.inputs import dependencies
-from lcca.inputs.dependencies import reached_by
+from lcca.inputs.digests import imports
+from lcca.inputs.digests.imports import reached_by
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     """What is installed is looked up anew, here and in tests that follow."""
     yield
-    dependencies._distributions.cache_clear()
+    imports._distributions.cache_clear()
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def digest(text: str, beside: Path, package: str = "") -> str:
-    dependencies._distributions.cache_clear()
+    imports._distributions.cache_clear()
     return reached_by(text.encode(), package, beside).digest
 
 
@@ -109,11 +109,11 @@ def test_what_is_installed_to_be_edited_counts_by_its_content(place: Path, monke
 
 def test_lcca_itself_counts_by_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed = SimpleNamespace(name="lcca", read_text={"top_level.txt": "lcca"}.get)
-    monkeypatch.setattr(dependencies.metadata, "distributions", lambda: [installed])
+    monkeypatch.setattr(imports.metadata, "distributions", lambda: [installed])
     before = digest("from lcca.remy_plus.network import Network", tmp_path)
-    monkeypatch.setattr(dependencies, "read_limited", lambda file: pytest.fail(f"{file} was read"))
+    monkeypatch.setattr(imports, "read_limited", lambda file: pytest.fail(f"{file} was read"))
     assert digest("import lcca.inputs.errors", tmp_path) == before != ""
-    monkeypatch.setattr(dependencies.metadata, "version", lambda name: "9")
+    monkeypatch.setattr(imports.metadata, "version", lambda name: "9")
     assert digest("import lcca.inputs.errors", tmp_path) != before
 
 

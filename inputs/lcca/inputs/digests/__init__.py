@@ -1,0 +1,1 @@
+"""What results depend on: code and files, with hashes."""
