@@ -2,7 +2,7 @@
 
 ``python -m tests.cli.attacks.mutations --cases 5000 --seed 1`` prints what became of them by kind, and every fault: a
 traceback, a signal, an error that does not say where, a number that is none, an answer that does not notice a change.
-A case runs alone with ``--first CASE --cases 1``; ``--kinds trace,links`` leaves out the others.
+``--kinds trace,links`` draws among these kinds; a case runs alone with ``--first CASE --cases 1`` and the same kinds.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ INTERNAL = re.compile(
 )
 NOT_A_NUMBER = re.compile(r"(?<![\w.])(-?inf|nan|NaN|None|-?Infinity)(?![\w.-])")
 
+KINDS = tuple(dict.fromkeys(name.split()[0] for name in subjects()))
+"""Of files, by the first words of their names: policies are one."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -53,10 +56,11 @@ class Case:
     altered: Altered
 
 
-def case_of(number: int, seed: int) -> Case:
-    """Return a case by its number."""
+def case_of(number: int, seed: int, among: Sequence[str] = KINDS) -> Case:
+    """Return a case by its number, drawn among some kinds of file."""
     draws = random.Random(f"{seed}:{number}")
-    kinds = [name for name in subjects() for _ in range(1 if name.startswith("policy") else 2)]
+    named = [name for name in subjects() if name.split()[0] in among]
+    kinds = [name for name in named for _ in range(1 if name.startswith("policy") else 2)]
     kind = kinds[number % len(kinds)]
     subject = draws.choice(subjects()[kind])
     commands = subject.runs if subject.runs and draws.random() < 0.1 else subject.commands
@@ -189,9 +193,7 @@ def same_content(case: Case) -> bool:
 def attacked(numbers: Sequence[int], seed: int, kinds: Sequence[str]) -> Iterator[tuple[Case, str, str]]:
     """Run cases of some kinds and yield what became of each, and what is wrong."""
     for number in numbers:
-        case = case_of(number, seed)
-        if case.kind.split()[0] not in kinds:
-            continue
+        case = case_of(number, seed, kinds)
         valid_answer(case.subject, case.words)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "case"
@@ -227,7 +229,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kinds", default=",".join(dict.fromkeys(kind.split()[0] for kind in subjects())))
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--keep", type=Path, help="folder that the altered files of faults are written to")
     options = parser.parse_args()
     became, cpu_s = Counter[tuple[str, str]](), 0.0

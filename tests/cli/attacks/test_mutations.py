@@ -10,28 +10,27 @@ import pytest
 
 from . import children
 from .alterations import SYNTAXES, content_of
-from .mutations import FAULTS, attacked, case_of, faults_of, line_of, valid_answer
+from .mutations import FAULTS, KINDS, attacked, case_of, faults_of, line_of, valid_answer
 from .valid_files import subjects
 
-KINDS = tuple(dict.fromkeys(kind.split()[0] for kind in subjects()))
 QUICK = ("header", "network-list", "links", "trace", "flow-sizes")
 
 
 def faults(numbers: Sequence[int], kinds: Sequence[str], those: Sequence[str] = FAULTS) -> list[str]:
     tried = list(attacked(numbers, 7, kinds))
-    assert sum(what in ("refused", "accepted") for _, what, _ in tried) > len(numbers) // 60
+    assert sum(what in ("refused", "accepted", "failed") for _, what, _ in tried) == len(numbers)
     return [line_of(case, what, text) for case, what, text in tried if what in those]
 
 
 def test_altered_files_are_refused_in_words_or_have_an_answer_of_their_own() -> None:
-    assert faults(range(114), QUICK) == []
+    assert faults(range(20), QUICK) == []
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_altered_files_of_each_kind(kind: str) -> None:
     """Answers that stay as they were are looked at by hand: a larger window need not matter in 16 trials."""
-    assert faults(range(600), (kind,), ("failed", "fault")) == []
+    assert faults(range(135 if kind == "policy" else 20), (kind,), ("failed", "fault")) == []
 
 
 def test_a_case_is_the_same_each_time_and_all_syntaxes_are_altered() -> None:
@@ -118,7 +117,7 @@ def never_ends(words: Sequence[str]) -> int:
 def test_a_command_that_misbehaves_is_found(
     command: Callable[[Sequence[str]], int], what: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = next(case for case in map(lambda number: case_of(number, 1), range(200)) if case.kind == "trace")
+    case = case_of(0, 1, ("trace",))
     valid_answer(case.subject, case.words)
     monkeypatch.setattr(children, "CPU_S", 1)
     monkeypatch.setattr(children, "main", command)
@@ -126,11 +125,9 @@ def test_a_command_that_misbehaves_is_found(
 
 
 def test_an_answer_that_does_not_notice_a_change_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = (case_of(number, 1) for number in range(2000))
+    cases = (case_of(number, 1, ("trace",)) for number in range(200))
     case = next(  # of a row, not of the names of columns
-        case
-        for case in cases
-        if (case.kind, case.altered.key) == ("trace", "size_bytes") and "line 1:" not in case.altered.what
+        case for case in cases if case.altered.key == "size_bytes" and "line 1:" not in case.altered.what
     )
     answer = json.dumps(valid_answer(case.subject, case.words))
 
