@@ -109,6 +109,7 @@ RUNS = {
         FABRIC | {"small.yaml": ESTIMATE},
         ("links.csv", OTHER_LINKS),
         [("estimate.quantile=null", "--durations: needs one quantile of flows")],
+        plans=False,
     ),
 }
 VERBS = {

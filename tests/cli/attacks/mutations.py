@@ -39,6 +39,8 @@ INTERNAL = re.compile(
     r"Traceback|[Ii]nternal error|\w+Error: |object at 0x|NoneType|<class |pydantic|invalid literal|Input should|"
     r"unhashable|subscriptable|std::|nanobind|Warning: "
 )
+BY_NAME = re.compile(r"no flow starts in \d+ trials of \w+")
+"""What names a scenario by its own name, since no line of a file is wrong."""
 NOT_A_NUMBER = re.compile(r"(?<![\w.])(-?inf|nan|NaN|None|-?Infinity)(?![\w.-])")
 
 KINDS = tuple(dict.fromkeys(name.split()[0] for name in subjects()))
@@ -92,7 +94,8 @@ def faults_of_error(case: Case, answer: Ended) -> Iterator[tuple[str, str]]:
         yield "fault", f"an error of {error.count(chr(10)) + 1} lines, {len(error)} letters: {error[:300]}"
     name, others = case.subject.file, [f"{each}:" for each in case.subject.files]
     if name not in error:
-        yield "weak" if any(each in error for each in others) else "fault", f"the error does not name {name}: {error}"
+        weak = any(each in error for each in others) or BY_NAME.search(error)
+        yield "weak" if weak else "fault", f"the error does not name {name}: {error}"
     elif name.endswith((".yaml", ".csv")) and not re.search(r"\.(yaml|csv)(:\d+|.*\bline \d+)|too deeply", error):
         yield "weak", f"the error does not name a line: {error}"
 

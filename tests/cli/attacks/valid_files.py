@@ -327,10 +327,10 @@ def dna() -> bytes:
 
 
 def run_of(name: str) -> Subject:
-    """Return the file of a kind of run, planned, and now and then run."""
+    """Return the file of a kind of run, planned where it can be, and now and then run."""
     kind = KINDS[name]
-    command, file, *options = kind.command
-    return Subject(file, kind.files, [(command, file, *options, "--plan")], [(command, file, *options)])
+    file, plan = kind.command[1], ("--plan",) if kind.plans else ()
+    return Subject(file, kind.files, [(*kind.command, *plan)], [kind.command])
 
 
 def planned(file: str, files: Mapping[str, str | bytes], command: str) -> Subject:

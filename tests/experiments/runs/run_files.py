@@ -126,6 +126,7 @@ class RunKind:
         refused: options, or a key of its file with a value, and what is said of them.
         needs: packages besides those that are always there.
         named: what a refusal says of the changed file; its name unless given.
+        plans: whether its command takes --plan.
     """
 
     command: tuple[str, ...]
@@ -134,6 +135,7 @@ class RunKind:
     refused: Refused
     needs: tuple[str, ...] = ()
     named: str = ""
+    plans: bool = True
 
     def write(self, folder: Path) -> Path:
         """Write the files into a folder and return it."""
