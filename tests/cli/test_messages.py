@@ -33,7 +33,6 @@ MESSAGES = {
     ("evaluate", "vegas:alpha=1,5", "--on", SPACE, "--simulator", "ns3"): "decimals take a point: alpha=1.5",
     ("evaluate", "rcp:alpha=0,5", "--on", SPACE): "decimals take a point: alpha=0.5",
     ("evaluate", "my.py:Mine:gain=0,5", "--on", SPACE): "decimals take a point: gain=0.5",
-    ("compare", "aimd", "aimd", "--on", SPACE, "--share", "0.5,0.50"): "--share: one is given twice; give each once",
     ("compare", "aimd", "aimd", "--on", SPACE, "--rule", "t-mixture:alpha=0,1"): "decimals take a point: alpha=0.1",
     ("compare", "aimd", "aimd", "--on", SPACE, "--rule", "alpha=0.1,alpha=0.2"): "alpha: given twice",
     ("evaluate", "aimd", "--on", SPACE, "--simulator", "ns3:min_rto=1,min_rto=2"): "min_rto: given twice",

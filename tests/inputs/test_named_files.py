@@ -44,7 +44,6 @@ def test_many_keys_name_files() -> None:
         *(("study", key) for key in ("policy", "links")),
         *(("campaign", key) for key in ("header", "baseline", "item", "flows")),
         ("tune", "policy"),
-        ("estimate", "sizes"),
     }
     assert ("campaign", ("signal_sets", 0)) in CASES
 

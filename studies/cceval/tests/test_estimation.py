@@ -18,6 +18,7 @@ from lcca.studies.cceval.accuracy import flow_values
 from lcca.studies.cceval.config import EstimationConfig
 from lcca.studies.cceval.durations import parse_durations
 from tests.fixtures import RunCommand
+from tests.inputs.test_named_files import ways
 
 LINK = """\
 name: tail
@@ -48,6 +49,10 @@ def space(tmp_path: Path) -> Path:
     path = tmp_path / "score.yaml"
     path.write_text(SPACE)
     return path
+
+
+def test_sizes_of_flows_may_be_a_file() -> None:
+    assert "sizes" in {way[-1] for way in ways(EstimationConfig)}
 
 
 @pytest.mark.slow
