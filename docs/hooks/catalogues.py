@@ -1,6 +1,8 @@
 """Tables of what the code says of itself: commands, transports, markers, controls of ns-3, columns, headers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+
+from markdown_tables import table
 
 from lcca.cli.commands import GROUPS, STUDIES
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric
@@ -15,16 +17,10 @@ from lcca.signal_sets.headers.sources import SOURCES
 from lcca.signal_sets.headers.text import size
 
 
-def table(heads: str, rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as a table below heads, which blanks and bars separate; nothing without rows."""
-    lines = [f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
-    return "\n".join([f"| {heads} |", "|" + "---|" * (heads.count("|") + 1), *lines]) if lines else ""
-
-
 def commands() -> str:
     """Return the commands with what each does, less those that studies add."""
     own = ((name, summary) for group in GROUPS.values() for name, summary in group.items() if name not in STUDIES)
-    return table("command | what it does", ((f"`lcca {name}`", summary) for name, summary in own))
+    return table(("command", "what it does"), ((f"`lcca {name}`", summary) for name, summary in own))
 
 
 def transports() -> str:
@@ -50,7 +46,7 @@ def tunables(parameters: tuple[Parameter, ...]) -> str:
         (f"`{each.name}`", each.default, each.unit, each.attribute and f"`{each.attribute}`", each.meaning)
         for each in parameters
     )
-    return table("parameter | default | unit | ns-3 attribute | meaning", rows)
+    return table(("parameter", "default", "unit", "ns-3 attribute", "meaning"), rows)
 
 
 def transport(name: str) -> str:
@@ -70,24 +66,26 @@ def knobs(found: Mapping[str, Knob]) -> str:
     searched = {key: f"{at.low:.2g} to {at.high:.4g}" for key, knob in found.items() if (at := knob.search)}
     defaults = {key: f"{knob.default:g}{' ∝' if knob.by_rate else ''}" for key, knob in found.items()}
     rows = ((f"`{key}`", defaults[key], searched.get(key, ""), at.unit, at.meaning) for key, at in found.items())
-    return table("parameter | default | tuned within | unit | meaning", rows)
+    return table(("parameter", "default", "tuned within", "unit", "meaning"), rows)
 
 
 def metrics(found: Mapping[str, Metric]) -> str:
     """Return the columns of a table of measurements; a column is in the unit that its name ends in."""
-    return table("column | meaning | better", ((f"`{each.name}`", each.label, each.better) for each in found.values()))
+    return table(
+        ("column", "meaning", "better"), ((f"`{each.name}`", each.label, each.better) for each in found.values())
+    )
 
 
 def headers() -> str:
     """Return the catalogue of headers with their costs."""
     costs = ((each, *switch_cost(each)) for each in packaged_headers().values())
     rows = ((f"`{each.name}`", size(each), bits, work, each.title, each.reference) for each, bits, work in costs)
-    return table("name | on the wire | bits a port | operations | title | from", rows)
+    return table(("name", "on the wire", "bits a port", "operations", "title", "from"), rows)
 
 
 def sources() -> str:
     """Return what hops can write into headers."""
-    return table("source | unit | meaning", ((f"`{name}`", each.unit, each.doc) for name, each in SOURCES.items()))
+    return table(("source", "unit", "meaning"), ((f"`{name}`", each.unit, each.doc) for name, each in SOURCES.items()))
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

@@ -6,6 +6,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from markdown_tables import table
+
 SCHEMAS = Path(__file__).resolve().parents[1] / "reference" / "schemas"
 PLACES = {
     "campaign": "configuration.md#campaigns",
@@ -69,10 +71,9 @@ def tables(kind: str, shown: dict[str, str]) -> Iterator[str]:
             if "const" not in value:
                 meaning = " ".join(filter(None, (value.get("description"), ", ".join(dict.fromkeys(links)))))
                 required = not path and key in node.get("anyOf", [node])[0].get("required", ())
-                rows.append((f"`{key}`", default(value, required), accepted(value), meaning.replace("|", "\\|")))
+                rows.append((f"`{key}`", default(value, required), accepted(value), meaning))
         if rows:
-            lines = [("key", "default", "accepted", "meaning"), ("---",) * 4, *rows]
-            yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            yield table(("key", "default", "accepted", "meaning"), rows)
         for at, label, content, anchor in mappings:
             title = f"`{at}`" + (f", `kind: {label}`" if label else "")
             yield f'<a id="{anchor}"></a>**{title}**: {content.get("description", "")}'.removesuffix(": ")

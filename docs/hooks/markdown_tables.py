@@ -1,25 +1,19 @@
-"""Tables of Markdown, and numbers in them."""
+"""Tables of Markdown, and differences in them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-MINUS = str.maketrans("-", "−")
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 
 Row = Mapping[str, Any]
 
 
-def bits(low: float, high: float, middle: float | None = None) -> str:
-    """Return an interval in bits, with its middle."""
-    text = f"[{low:+.3f}, {high:+.3f}]"
-    return (text if middle is None else f"{middle:+.3f} {text}").translate(MINUS)
-
-
-def worth(row: Row) -> str:
+def worth(row: Row, middle: str = "difference") -> str:
     """Return a difference in bits with its interval."""
-    return bits(row["low"], row["high"], row["difference"])
+    return interval(row[middle], row["low"], row["high"], "{:+.3f}")
 
 
-def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table of Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table of Markdown; nothing without rows."""
+    return Table("", heads, [list(map(str, row)) for row in rows]).markdown()

@@ -1,8 +1,4 @@
-"""Writes the tables of results into pages, between marks, from the summaries in `results/reference`.
-
-`python docs/hooks/results.py` writes them; a test compares. A table stands between `<!-- results NAME -->` and
-`<!-- end -->`.
-"""
+"""Tables of results, from the summaries in `results/reference`: what stands after `<!-- results NAME -->` in pages."""
 
 import json
 import re
@@ -13,13 +9,13 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from markdown_tables import MINUS, Row, bits, table, worth
+from markdown_tables import Row, table, worth
 
+from lcca.evaluation.report.words.statements import interval, number
 from lcca.evaluation.settling.intervals import t_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
-PLACE = re.compile(r"(<!-- results ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMES = {
     **{"e2e": "E2E", "link": "Link", "queue": "Queue", "link+queue": "Link+Queue", "flows": "number of flows"},
     **{"fair-rate": "RCP's fair rate", "capacity+flows": "capacity and number of flows"},
@@ -32,16 +28,6 @@ IMPERFECT = {
 }
 """Entries of `configs/headers/imperfect*.yaml` in words; the value of a family's grid ends its names."""
 VERDICTS = ("better", "worse", "equivalent", "not settled")
-
-
-def written(text: str) -> str:
-    """Return a page with its tables of results written anew."""
-    return PLACE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", text)
-
-
-def pages() -> list[Path]:
-    """Return the pages that may have such tables."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("studies/*/*.md"))]
 
 
 def read(name: str, folder: Path = REFERENCE) -> dict[str, Any]:
@@ -63,11 +49,11 @@ def sets(name: str, equivalent: str = "as throughput") -> str:
     against, rows = compared(summary), []
     for each in summary["signal_sets"]:
         row = against.get(each["name"])
-        score = f"{each['score_bits']:.3f} ({each['score_bits_sd']:.3f})".translate(MINUS)
+        score = f"{each['score_bits']:.3f} ({each['score_bits_sd']:.3f})"
         cells = ["", "", ""]
         if row:
-            percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %".translate(MINUS)
-            cells = [bits(row["low"], row["high"], row["difference"]), percent, f"**{row['verdict']}**"]
+            percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %"
+            cells = [worth(row), percent, f"**{row['verdict']}**"]
         rows.append([NAMES.get(each["name"], f"`{each['name']}`"), score, f"{len(each['scores_bits'])}", *cells])
     return table(("signal set", "score, bits (SD)", "seeds", "against E2E", equivalent, "verdict"), rows)
 
@@ -91,23 +77,22 @@ def headers(name: str) -> str:
     }
     own = [each for each in benefit["rows"] if each.get("net_set")]
     base = benefit["baseline"]
-    rows = [[f"none ({NAMES.get(base, f'`{base}`')})", "", scores[base].translate(MINUS), "", "", "", ""]]
+    rows = [[f"none ({NAMES.get(base, f'`{base}`')})", "", scores[base], "", "", "", ""]]
     for other, row in compared(summary).items():
         if other not in {each["header"] for each in own}:
-            worth = bits(row["low"], row["high"], row["difference"])
             label = f"none ({NAMES.get(other, f'`{other}`')})"
-            rows.append([label, "", scores[other].translate(MINUS), "", "", worth, f"**{row['verdict']}**"])
+            rows.append([label, "", scores[other], "", "", worth(row), f"**{row['verdict']}**"])
     for each in sorted(own, key=lambda each: -each["net_set"]["difference"]):
         net, gross, cost = each["net_set"], each["gross_set"], each["cost_set"]
-        paid = f"{cost['difference']:+.3f}".translate(MINUS) if cost else "0"
-        score = scores[each["header"]].translate(MINUS)
+        paid = f"{cost['difference']:+.3f}" if cost else "0"
+        score = scores[each["header"]]
         first = (
             f"`{each['header']}`",
             f"{each['wire_bytes']:g}",
             score,
-            f"{gross['difference']:+.3f}".translate(MINUS),
+            f"{gross['difference']:+.3f}",
         )
-        rows.append([*first, paid, bits(net["low"], net["high"], net["difference"]), f"**{each['decision']}**"])
+        rows.append([*first, paid, worth(net), f"**{each['decision']}**"])
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
 
 
@@ -142,7 +127,7 @@ def learnt_with(name: str) -> str:
 def imperfection(name: str) -> str:
     """Return what a header of `configs/headers/imperfect*.yaml` is not exact in."""
     value = re.search(r"-(-?[\d.]+)$", name)
-    words = IMPERFECT[name.partition("_")[0]].format(value[1].translate(MINUS) if value else "")
+    words = IMPERFECT[name.partition("_")[0]].format(value[1] if value else "")
     return words.replace("map: 0 bits", "list of flows")
 
 
@@ -194,7 +179,7 @@ def generalised(name: str) -> str:
     found = read(name)["generalisation"]
     against = [{row["B"].removesuffix("+bytes"): row for row in each["comparisons"]} for each in found]
     order = sorted(against[0], key=lambda each: -against[0][each]["difference"])
-    first = ["E2E's score", *(f"{each['mean_score_bits_over_seeds']['e2e']:.3f}".translate(MINUS) for each in found)]
+    first = ["E2E's score", *(f"{each['mean_score_bits_over_seeds']['e2e']:.3f}" for each in found)]
     rows = [first, *([f"`{header}`", *(_marked(each[header]) for each in against)] for header in order)]
     return table(("", *(each["condition"] for each in found)), rows)
 
@@ -208,7 +193,7 @@ def rivals(name: str) -> str:
         cells = []
         for each in by_policy:
             score, ranks = each[policy]["score_bits"], {each[policy]["best_rank"], each[policy]["worst_rank"]}
-            cells += ["–".join(map(str, sorted(ranks))), bits(score["low"], score["high"], score["mean"])]
+            cells += ["–".join(map(str, sorted(ranks))), worth(score, "mean")]
         rows.append([policy.split(":")[0] + (", tuned" if ":" in policy else ""), *cells])
     return table(("", *(head for place in places for head in (f"{place}: rank", "score, bits"))), rows)
 
@@ -278,12 +263,11 @@ def _less(scores: Sequence[float], others: Sequence[float]) -> list[float]:
 
 
 def _seeds(differences: Sequence[float]) -> str:
-    mean, low, high = t_interval(differences)
-    return bits(low, high, mean)
+    return interval(*t_interval(differences), "{:+.3f}")
 
 
 def _mean_and_sd(scores: Sequence[float]) -> str:
-    return f"{fmean(scores):.3f} ({stdev(scores):.3f})".translate(MINUS)
+    return f"{fmean(scores):.3f} ({stdev(scores):.3f})"
 
 
 def maps(name: str) -> str:
@@ -311,7 +295,7 @@ def maps_elsewhere() -> str:
 
 def _percent(row: Row) -> str:
     middle, low, high = (f"{round(row[key], 1) + 0.0:+.1f}" for key in ("percent", "percent_low", "percent_high"))
-    return f"{middle} [{low}, {high}]".translate(MINUS)
+    return f"{middle} [{low}, {high}]"
 
 
 def scheduling() -> str:
@@ -340,8 +324,8 @@ def ideals() -> str:
     names = ("max-min", "srpt-senders", "srpt-receivers", "srpt-hosts", "srpt")
     rows = []
     for scenario, found in read("fabric-scheduling")["ideals"].items():
-        cells = [f"{found[name]:.3f}".translate(MINUS) for name in names]
-        rows.append([scenario, *cells, f"{found['srpt'] - found['srpt-hosts']:+.3f}".translate(MINUS)])
+        cells = [f"{found[name]:.3f}" for name in names]
+        rows.append([scenario, *cells, f"{found['srpt'] - found['srpt-hosts']:+.3f}"])
     return table(("", *(f"`{name}`" for name in names), "a network adds"), rows)
 
 
@@ -358,7 +342,7 @@ def core() -> str:
 
 def _marked(row: Row) -> str:
     """Return a difference in bits, in bold where its interval leaves out 0."""
-    text = f"{row['difference']:+.3f}".translate(MINUS)
+    text = number(row["difference"], signed=True)
     return f"**{text}**" if row["low"] is not None and row["low"] * row["high"] > 0 else text
 
 
@@ -396,10 +380,3 @@ TABLES: dict[str, Callable[[], str]] = {
 
 for file in sorted(ROOT.glob("studies/*/tables.py")):
     TABLES |= runpy.run_path(str(file))["TABLES"]
-
-if __name__ == "__main__":
-    for page in pages():
-        old = page.read_text(encoding="utf-8")
-        if (new := written(old)) != old:
-            page.write_text(new, encoding="utf-8")
-            print(f"wrote {page.relative_to(ROOT)}")

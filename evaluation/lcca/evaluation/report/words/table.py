@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from lcca.evaluation.report.words.statements import UNKNOWN
+from lcca.evaluation.report.words.statements import UNKNOWN, signs
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,6 @@ class Table:
         return f"{UNKNOWN} in brackets: too few trials or flows for this end of an interval" if unknown else ""
 
     def markdown(self) -> str:
-        """Return it as Markdown, without the caption."""
-        lines = [self.head, ["---"] * len(self.head), *self.rows]
-        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+        """Return it as Markdown, without the caption; nothing without rows."""
+        lines = [self.head, ["---"] * len(self.head), *self.rows] if self.rows else []
+        return "\n".join("| " + " | ".join(signs(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
