@@ -21,6 +21,7 @@ import pandas as pd
 from lcca.evaluation.fabric.merit import DECADES, by_decade
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.signal_sets.load import resolve
@@ -84,7 +85,7 @@ def row(trial: FabricTrial) -> dict[str, float | str]:
         "policy": trial.policy,
         "bits": trial.score(fabric_utility("slowdown")),
         "mean": float(slowdown.mean()),
-        "p99": float(np.quantile(slowdown, 0.99)),
+        "p99": quantile(slowdown, 0.99),
     }
     for (low, _), each in zip(DECADES, by_decade(trial), strict=False):  # completion times come after
         found[f"from {low / 1000:g} kB"] = float(each.mean()) if len(each) else np.nan

@@ -24,6 +24,7 @@ from paired_metric import FEW, PairedMetric, paired_metric
 
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.trials.loaded_run import load_run
+from lcca.evaluation.trials.metrics import statistic
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.validation import read_with_files, validate
@@ -48,7 +49,7 @@ def per_trial(asked: EstimateBlock, flows: pd.DataFrame) -> pd.Series:
     """Return the value of each trial that has one, by its seed."""
     counted = flows if asked.flows is None else asked.flows.of(flows)
     grouped = counted.groupby("seed")[asked.metric]
-    found: pd.Series = grouped.mean() if asked.quantile is None else grouped.quantile(asked.quantile)
+    found: pd.Series = grouped.agg(lambda own: statistic(own.dropna().to_numpy(dtype=np.float64), asked.quantile))
     return found
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trial, run_fluid_trial
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FABRIC, FLUID
 from lcca.signal_sets.load import resolve
@@ -86,6 +87,10 @@ def by_trial(rows: pd.DataFrame, low: float, high: float) -> dict[str, list[NDAr
     return {simulator: [groups[simulator, trial] for trial in trials] for simulator in RUNS}
 
 
+def _quantiles(flows: list[Any]) -> list[float]:
+    return [quantile(np.concatenate(flows), p) for p in QUANTILES]
+
+
 def errors(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the error of every quantile, in per cent."""
     rng = np.random.default_rng(1)
@@ -94,12 +99,12 @@ def errors(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         count = len(found[FABRIC])
         draws = [np.arange(count), *rng.integers(count, size=(RESAMPLED, count))]
         quantiles = {
-            simulator: np.array([np.quantile(np.concatenate([flows[i] for i in draw]), QUANTILES) for draw in draws])
+            simulator: np.array([_quantiles([flows[i] for i in draw]) for draw in draws])
             for simulator, flows in found.items()
         }
         total = sum(len(each) for each in found[FABRIC])
         off = 100 * (quantiles[FLUID] / quantiles[FABRIC] - 1)
-        ends = np.quantile(off[1:], [0.025, 0.975], axis=0)
+        ends = np.array([[quantile(each, p) for each in off[1:].T] for p in (0.025, 0.975)])
         for at, p in enumerate(QUANTILES):
             if total * (1 - p) >= FEWEST_BEYOND:
                 told = {"sizes": name, "flows": total, "quantile": p, "whole": quantiles[FABRIC][0, at]}
@@ -116,7 +121,7 @@ def controls(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield what fluids save in the mean over trials of their own quantiles."""
     cpu = rows.groupby(["simulator", "trial"])["cpu_s"].first().groupby("simulator").mean()
     for name, (low, high, p) in METRICS.items():
-        values = {key: [np.quantile(each, p) for each in found] for key, found in by_trial(rows, low, high).items()}
+        values = {key: [quantile(each, p) for each in found] for key, found in by_trial(rows, low, high).items()}
         count = len(values[FABRIC])
         rho, cost = float(np.corrcoef(values[FABRIC], values[FLUID])[0, 1]), float(cpu[FLUID] / cpu[FABRIC])
         reach = 1.96 / np.sqrt(count - 3)

@@ -25,6 +25,7 @@ from queues import first_come_first_served, processor_sharing
 from tail_estimate import CCEVAL, TailEstimate, estimate_tail
 
 from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.evaluation.settling.quantiles import quantile, quantile_of_ranks
 from lcca.studies.cceval.estimators.estimate import EstimateConfig, Estimating
 from lcca.studies.cceval.importance.attempt import ImportanceConfig, attempt_tail, search
 from lcca.studies.cceval.importance.cycles import Bench, Measure, batches, woodruff
@@ -114,7 +115,7 @@ def truth(case: Case) -> tuple[float, float]:
     for _ in range(case.truth_trials // CHUNK):
         cycles = bench.run(plain, CHUNK, rng)
         if not np.isfinite(floor):
-            floor = float(np.quantile(cycles.value, 1 - 3 * (1 - case.p)))
+            floor = quantile(cycles.value, 1 - 3 * (1 - case.p))
         counts.append(len(cycles.value))
         tails.append((cycles.flows.trial[cycles.value > floor], cycles.value[cycles.value > floor]))
     return _quantile_of(tails, sum(counts), case.p)
@@ -124,7 +125,7 @@ def _quantile_of(tails: list[Any], flows: int, p: float) -> tuple[float, float]:
     """Return the quantile of all flows, given those beyond some lower value, and the half-width."""
     values = np.sort(np.concatenate([value for _, value in tails]))[::-1]
     rank = (1 - p) * flows
-    found = float(values[int(rank)])
+    found = quantile_of_ranks(flows, p, lambda k: float(values[flows - 1 - k]))
     beyond = np.concatenate([np.bincount(trial[value > found], minlength=CHUNK) for trial, value in tails])
     reach = 1.96 * float(beyond.std()) * np.sqrt(len(beyond))
     return found, float(values[max(int(rank - reach), 0)] - values[int(rank + reach)]) / 2

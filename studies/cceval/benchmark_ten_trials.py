@@ -25,6 +25,7 @@ from scipy import stats
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.evaluation.trials.running import run_flows
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
@@ -75,7 +76,7 @@ class Finding:
 def measure(policy: str, first: int, seeds: int) -> Floats:
     """Return the p99 slowdown of each trial, (seeds, ten), from seed `first` of the engine on."""
     rows = run_flows(Engine(DURATION, jobs=1), {"": POLICIES[policy]}, [NETWORK], range(first, first + seeds * TRIALS))
-    values = rows.groupby("seed")["slowdown"].quantile(QUANTILE).to_numpy(dtype=np.float64)
+    values = np.array([quantile(own.dropna(), QUANTILE) for _, own in rows.groupby("seed")["slowdown"]])
     return values.reshape(seeds, TRIALS)
 
 

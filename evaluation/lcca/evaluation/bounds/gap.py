@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS, means
 from lcca.evaluation.trials.phases import PARTS
 from lcca.inputs.json_values import finite_values
@@ -126,7 +127,7 @@ def _quarters(bdp: pd.Series[float]) -> tuple[float, ...]:
     """Return where the second, third and last quarter of bandwidth-delay products begin, in round numbers."""
     if bdp.empty:
         return ()
-    return tuple(dict.fromkeys(float(f"{end:.2g}") for end in np.quantile(bdp, [0.25, 0.5, 0.75])))
+    return tuple(dict.fromkeys(float(f"{quantile(bdp, p):.2g}") for p in (0.25, 0.5, 0.75)))
 
 
 def _grouped(policy: str, own: pd.DataFrame, edges: dict[str, tuple[float, ...]]) -> Iterator[GapGroup]:

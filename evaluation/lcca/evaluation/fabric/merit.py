@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import t_quantile
-from lcca.evaluation.settling.quantiles import tail_quantiles
+from lcca.evaluation.settling.quantiles import quantile_of_ranks, tail_quantiles
 from lcca.remy_plus.core.elementary import log2, power
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,9 @@ DRAWS = 400
 Flows = tuple[Floats, ...]
 """Of some flows their slowdowns, decade by decade, then their completion times in µs; these empty where not kept."""
 
+Plain = dict[str, tuple[Floats, Floats]]
+"""By measure of `PLAIN` what `_together` returns."""
+
 NONE: Flows = tuple(np.empty(0) for _ in 2 * DECADES)
 STEPS = 2048
 """Of a packed slowdown, or time in ns, in a bit: 0.03 %."""
@@ -48,7 +51,7 @@ STEPS = 2048
 PLAIN = {"short_p99": ((0, 1), 1), "long_p50": ((3,), 0)}
 """What vendors ask for: decades of sizes whose flows are taken together, and which of the percentiles."""
 
-MEASURES = {"merit": "figure of merit", "short_p99": "p99 slowdown of flows below 100 kB"}
+MEASURES = {"merit": "figure of merit", "short_p99": "mean of training seeds' p99 slowdown of flows below 100 kB"}
 """By which training seeds are scored besides the score."""
 
 TOGETHER = {"merit": tuple((i,) for i in range(len(DECADES))), "short_p99": (PLAIN["short_p99"][0],)}
@@ -97,7 +100,7 @@ def merits_of(found: Mapping[str, Mapping[int, Flows]], against: str) -> dict[st
             "merit_bits": with_interval(bits, len(units)),
             "difference_bits": with_interval(bits - drawn[against], len(units)),
             "decades": [_decade(slowdowns[name], i) for i in shared],
-            "long_flows_percent": _longer(slowdowns[name], slowdowns[against], shared),
+            "long_flows_percent": _longer(plain[name], plain[against]) if len(DECADES) - 1 in shared else None,
             **{each: _plain(own, plain[against][each], len(units)) for each, own in plain[name].items()},
         }
         for name, bits in drawn.items()
@@ -206,7 +209,7 @@ def _drawn(units: Sequence[Flows], decades: Sequence[int], weights: NDArray[np.i
 
 
 def pooled_quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Floats:
-    """Return (weights, percentiles) of the flows of units that count so often, linear between neighbours."""
+    """Return (weights, percentiles) of the flows of units that count so often; NaN without any."""
     values, unit = np.concatenate(units), np.repeat(np.arange(len(units)), list(map(len, units)))
     order = np.argsort(values, kind="stable")
     values, unit = values[order], unit[order]
@@ -223,10 +226,7 @@ def pooled_quantiles(units: Sequence[Floats], weights: NDArray[np.int64]) -> Flo
             inside = np.cumsum(counts[unit[own]]) + (upto[piece - 1] if piece else 0)
             return float(values[own][np.searchsorted(inside, k, side="right")])
 
-        for column, p in enumerate(PERCENTILES.values()):
-            below = math.floor(p * (flows - 1))
-            least, most = ranked(below), ranked(min(below + 1, flows - 1))
-            found[row, column] = least + (p * (flows - 1) - below) * (most - least)
+        found[row] = [quantile_of_ranks(flows, p, ranked) for p in PERCENTILES.values()]
     return found
 
 
@@ -250,12 +250,9 @@ def _decade(units: Sequence[Flows], decade: int) -> dict[str, Any]:
     return row
 
 
-def _longer(own: Sequence[Flows], first: Sequence[Flows], shared: Sequence[int]) -> float | None:
-    last = len(DECADES) - 1
-    if last not in shared:
-        return None
-    medians = [float(np.median(np.concatenate(_of(each, last)))) for each in (own, first)]
-    return 100 * (medians[0] / medians[1] - 1)
+def _longer(own: Plain, first: Plain) -> float:
+    slowdowns = (float(each["long_p50"][0][0]) for each in (own, first))
+    return 100 * (next(slowdowns) / next(slowdowns) - 1)
 
 
 def starved(row: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
 from lcca.evaluation.settling.quantiles import tail_quantiles
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio, unfinished_of
 
@@ -70,9 +70,9 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
 
 
 def _averaged(table: pd.DataFrame) -> list[Metric]:
-    """Return the metrics that have a mean over trials here; quantiles of flows are those of all flows together."""
+    """Return the metrics that have a mean over trials here."""
     measured = [each for each in (SCORE, *FABRIC_TRIALS.values()) if each.name in table and each.name not in COUNTED]
-    return [each for each in measured if not isinstance(each.compute, OverFlows) or each.compute.quantile is None]
+    return [each for each in measured if each.pool != "flows"]
 
 
 def _mean(metric: Metric, values: ArrayLike) -> Value:

@@ -1,13 +1,15 @@
-"""Tail quantiles over trials, with intervals that know that the flows of a trial resemble each other.
+"""Quantiles, and tail quantiles over trials with intervals that know that the flows of a trial resemble each other.
 
 Two quantities go by the name "the p99". The **pooled** quantile is that of all flows of all trials: what a
 flow meets. The **mean of trials** is the expectation of the quantile of a single trial (CCEval's target); it
-depends on how long a trial is, and in short trials lies far below the pooled quantile.
+depends on how long a trial is, and in short trials lies far below the pooled quantile. `Metric.pool` says which one a
+metric is.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +19,33 @@ from lcca.evaluation.settling.intervals import t_quantile
 Floats = NDArray[np.float64]
 
 ENOUGH_TAIL_FLOWS = 100
+
+
+def quantile(values: ArrayLike, p: float) -> float:
+    """Return a quantile of values, by the convention of `quantile_of_ranks`; NaN without any or where one is."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=None)
+    if not ordered.size or math.isnan(ordered[-1]):
+        return math.nan
+    return quantile_of_ranks(ordered.size, p, ordered.__getitem__)
+
+
+def quantile_of_ranks(count: int, p: float, ranked: Callable[[int], float]) -> float:
+    """Return a quantile of values of which each rank is known: the convention of every quantile of trials and flows.
+
+    It is NumPy's default, bit for bit (type 7 of Hyndman and Fan 1996): of x₀ ≤ … ≤ xₙ₋₁ the value at p·(n − 1), linear
+    between the two ranks beside it. All values weigh the same: one that counts k times is k of them. Of a flow that did
+    not finish its value is the least that it can be, so that the quantile is a lower bound. Packets' delays and queues
+    over time, of which there are millions, are told by the engines: the least value that a share p does not exceed.
+
+    Args:
+        count: of the values, at least one.
+        p: which quantile, from 0 to 1.
+        ranked: returns the value of a rank, the least one's being 0.
+    """
+    at = p * (count - 1)
+    below = math.floor(at)
+    part, least, most = at - below, ranked(below), ranked(min(below + 1, count - 1))
+    return float(least + part * (most - least) if part < 0.5 else most - (1 - part) * (most - least))
 
 
 @dataclass(frozen=True)
@@ -63,7 +92,7 @@ def tail_quantile(trials: Sequence[ArrayLike], p: float, *, confidence: float = 
     pooled = np.sort(np.concatenate(flows))
     if math.isnan(pooled[-1]):
         raise ValueError("a flow's value is NaN")
-    value = _quantile(pooled, p)
+    value = quantile_of_ranks(pooled.size, p, pooled.__getitem__)
     alike = all(np.array_equal(flows[0], each) for each in flows)  # they are one sample
     ends = (-math.inf, math.inf) if alike else _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
@@ -87,14 +116,6 @@ def in_order(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the ends of intervals of numbers of which none is below one before it, as `tail_quantiles` has them."""
     low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     return list(zip(np.fmax.accumulate(low).tolist(), np.fmin.accumulate(high[::-1])[::-1].tolist(), strict=True))
-
-
-def _quantile(ordered: Floats, p: float) -> float:
-    """Return the quantile of sorted values, linear between neighbours."""
-    at = p * (ordered.size - 1)
-    below = math.floor(at)
-    above = min(below + 1, ordered.size - 1)
-    return float(ordered[below] + (at - below) * (ordered[above] - ordered[below]))
 
 
 def excesses(flows: Sequence[Floats], p: float, value: float) -> Floats:
@@ -123,9 +144,8 @@ def _woodruff(pooled: Floats, p: float, excess: Floats, confidence: float) -> tu
     if m < 2:
         return -math.inf, math.inf
     reach = t_quantile(m - 1, 1 - confidence) * math.sqrt(m * float(excess.var(ddof=1))) / pooled.size
-    low = _quantile(pooled, p - reach) if p > reach else -math.inf
-    high = _quantile(pooled, p + reach) if p + reach < 1 else math.inf
-    return low, high
+    at = partial(quantile_of_ranks, pooled.size, ranked=pooled.__getitem__)
+    return at(p - reach) if p > reach else -math.inf, at(p + reach) if p + reach < 1 else math.inf
 
 
 def tail_warning(beyond: int) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.intervals import positive_interval, t_interval
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, Scored, mean_round_us, sizes_accuracy
 from lcca.evaluation.trials.utility import Floats
 from lcca.remy_plus.record import RTTS
@@ -46,6 +47,8 @@ class Metric:
         together: what several trials have together; nothing where that has no meaning.
         in_summary: whether a campaign's summary has its mean.
         least: no value can be less.
+        pool: of a quantile, what it is of: of the `flows` of all trials together, or of each of the `trials`, of whose
+            quantiles it is the mean; nothing of what is none.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Metric:
     together: Literal["mean", "sum", ""] = "mean"
     in_summary: bool = True
     least: float = 0.0
+    pool: Literal["flows", "trials", ""] = ""
 
     @property
     def head(self) -> str:
@@ -69,9 +73,10 @@ class Metric:
     @property
     def over_trials(self) -> Metric:
         """Its mean over trials, which of trials' own quantiles is not the quantile of all their flows."""
-        if getattr(self.compute, "quantile", None) is None:
+        if self.pool != "flows":
             return self
-        return replace(self, name=f"mean_of_trials_{self.name}", label=f"mean of trials' {self.label}")
+        name, label = f"mean_of_trials_{self.name}", f"mean of trials' {self.label}"
+        return replace(self, name=name, label=label, pool="trials")
 
     def mean_interval(self, values: ArrayLike, alpha: float) -> tuple[float, float, float]:
         """Return a mean with its interval: by Student's t, on the log scale unless values may be negative."""
@@ -105,11 +110,11 @@ class OverFlows:
         return statistic(self.of(trial.times.telling), self.quantile)
 
 
-def statistic(values: Floats, quantile: float | None) -> float:
-    """Return the mean of values, or a quantile, linear between them; NaN without any."""
-    if not len(values):
-        return math.nan
-    return float(values.mean() if quantile is None else np.quantile(values, quantile))
+def statistic(values: Floats, p: float | None) -> float:
+    """Return the mean of values, or a quantile; NaN without any."""
+    if p is not None:
+        return quantile(values, p)
+    return float(values.mean()) if len(values) else math.nan
 
 
 def _table(*rows: Metric, **same: Any) -> dict[str, Metric]:
@@ -119,7 +124,8 @@ def _table(*rows: Metric, **same: Any) -> dict[str, Metric]:
 def _round_trip(name: str) -> Metric:
     label = f"RTT {name.removeprefix('rtt_').removesuffix('_us').replace('p999', 'p99.9')}"
     usual = name in ("rtt_p50_us", "rtt_p99_us")
-    return Metric(name, label, lambda t: t.percentile(name), "less", unit="µs", digits=1, in_summary=usual)
+    row = Metric(name, label, lambda t: t.percentile(name), "less", unit="µs", digits=1, in_summary=usual)
+    return replace(row, pool="trials")
 
 
 SCORE: Metric = Metric(
@@ -185,10 +191,11 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 def _over_flows(name: str, of: Metric, views: Mapping[str, str]) -> Iterator[Metric]:
     """Yield the mean over flows, and their quantiles, by a pattern of their names."""
-    for word, quantile in {"mean": None, **QUANTILES}.items():
-        label = f"mean {of.label}" if quantile is None else f"{of.label} p{100 * quantile:g}"
-        row = Metric(name.format(word), label, OverFlows(of.compute, quantile), of.better, views.get(word, views[""]))
-        yield replace(row, unit=of.unit, scale=of.scale, least=of.least, digits=2 if (quantile or 0) > 0.5 else 3)
+    for word, p in {"mean": None, **QUANTILES}.items():
+        label = f"mean {of.label}" if p is None else f"{of.label} p{100 * p:g}"
+        row = Metric(name.format(word), label, OverFlows(of.compute, p), of.better, views.get(word, views[""]))
+        same = replace(row, unit=of.unit, scale=of.scale, least=of.least, digits=2 if (p or 0) > 0.5 else 3)
+        yield same if p is None else replace(same, pool="flows")
 
 
 def _largest(column: str) -> Callable[[Outcome], float]:
@@ -273,7 +280,7 @@ FABRIC_TRIALS: dict[str, Metric] = (
     | _table(
         Metric("queue_max_bytes", "largest queue", _largest("most_queued_bytes"), "less", "evaluate", "kB", 1e3, 1),
         Metric("queue_mean_bytes", "mean queue", _largest("mean_queued_bytes"), "less", ALL, "kB", 1e3, 1),
-        Metric("queue_p99_bytes", "queue p99", _largest("p99_queued_bytes"), "less", ALL, "kB", 1e3, 1),
+        Metric("queue_p99_bytes", "queue p99", _largest("p99_queued_bytes"), "less", ALL, "kB", 1e3, 1, pool="trials"),
         Metric("ecn_marks", "ECN marks", _total("port_marked_packets"), "less", "evaluate report", digits=0),
         Metric("pfc_pauses", "PFC pauses", _total("port_pauses_sent"), "less", "evaluate", digits=0),
         Metric("paused_us", "paused", _paused_us, "less", "evaluate report study", "µs", digits=1),
@@ -302,8 +309,8 @@ FABRIC_TRIALS: dict[str, Metric] = (
 )
 """Columns of trials on a fabric; each is a number of one trial.
 
-A quantile is that of the flows of the trial; of several trials it is that of all their flows (`tail_quantile`), and
-the mean of trials' own quantiles has another name (`Metric.over_trials`).
+A quantile of flows is that of the flows of the trial; of several trials it is that of all their flows
+(`tail_quantile`), and the mean of trials' own quantiles has another name (`Metric.over_trials`).
 Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean and
 of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
 retransmissions (packets) are sums over all ports; data packets are those that hosts received. The busiest port counts

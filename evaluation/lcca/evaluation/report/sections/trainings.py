@@ -16,6 +16,7 @@ from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, C
 from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
 
@@ -272,7 +273,7 @@ def _draw_means(ax: Axes, means: Sequence[pd.DataFrame], groups: Sequence[str]) 
         look: Any = {"color": mark.hue, "linestyle": mark.dashes, "marker": mark.marker, "markersize": 4}
         ax.plot(packets, mean["score"], **look, drawstyle="steps-post", markevery=[-1], label=group)
     scores = pd.concat(means)["score"].to_numpy()
-    floor, top = float(np.nanpercentile(scores, 5)), float(np.nanmax(scores))
+    floor, top = quantile(scores[~np.isnan(scores)], 0.05), float(np.nanmax(scores))
     pad = max(0.1 * (top - floor), 0.02)
     ax.set(xlim=(0, None), ylim=(floor - pad, top + pad))
     ax.set(xlabel="packets simulated in training, millions", ylabel="training score, bits")

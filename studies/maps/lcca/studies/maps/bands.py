@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 from scipy.special import chdtri
 
+from lcca.evaluation.settling.quantiles import quantile
 from lcca.studies.maps.smoothing import Spectra, matern, plane
 
 Floats = NDArray[np.float64]
@@ -94,6 +95,6 @@ def largest_t(parts: Floats, seeds: int) -> Floats:
 def critical_value(largest: Floats, alpha: float) -> float:
     """Return the value that the largest |t| exceeds in a share α of draws."""
     if alpha >= RARE:
-        return float(np.quantile(largest, 1 - alpha))
-    often, rare = (float(np.quantile(largest, 1 - share)) for share in (5 * RARE, RARE))
+        return quantile(largest, 1 - alpha)
+    often, rare = (quantile(largest, 1 - share) for share in (5 * RARE, RARE))
     return rare * math.pow(RARE / alpha, math.log(rare / often) / math.log(5))

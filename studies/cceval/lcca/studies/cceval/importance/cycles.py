@@ -252,8 +252,10 @@ def _renew(loop: OpenLoop, drawn: _Drawn, stop: Floats, rng: np.random.Generator
 class TailCurve:
     """P(R > γ) as weighted flows tell it (CCEval Eq. 11, with E[α] = λT exactly).
 
-    Between flows the curve is linear, each flow standing for half its weight on either side: CCEval's rule, which
-    picks the first flow within the tail (Eqs. 8 and 13), lies high by several per cent where a tail is a few flows.
+    No quantile by ranks (`lcca.evaluation.settling.quantiles`): weights are no counts, and need not add up to the flows
+    that are expected. Between flows the curve is linear, each flow standing for half its weight on either side:
+    CCEval's rule, which picks the first flow within the tail (Eqs. 8 and 13), lies high by several per cent where a
+    tail is a few flows.
 
     Attributes:
         values: falling.
