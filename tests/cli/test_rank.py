@@ -41,7 +41,7 @@ def test_is_the_same_for_any_jobs_and_block(lcca: Any, space: Path) -> None:
 def test_table_names_ties_and_what_is_open(lcca: Any, space: Path) -> None:
     options = ("--margin-percent", "0.1", "--rule", "alpha=1e-9")
     answer = lcca("rank", "fixed-window:9", "fixed-window:10", "aimd", "--on", space, "--trials", "96", *options)
-    assert "ties" in answer.out and "not settled: " in answer.out and "ranks are simultaneous at 100%" in answer.out
+    assert "Ties" in answer.out and "not settled: " in answer.out and "ranks are simultaneous at 100%" in answer.out
 
 
 def test_topology_is_that_of_the_option(lcca: Any, space: Path) -> None:

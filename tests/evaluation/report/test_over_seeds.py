@@ -67,7 +67,7 @@ def test_scores_over_seeds_have_the_expected_best_of_five(tables: RunTables) -> 
     few = row | {"training_seeds": [1, 2], "best_of_score_bits": None, "best_of_difference_bits": None}
     (table,) = scores(replace(tables, summary=tables.summary | {"signal_sets": [row, few]})).tables
     assert table.head[5] == "Expected best of 5"
-    assert table.rows[0] == ("link", "default", "6", "3.100", "0.012", "3.125", "-0.004 ± 0.010")
+    assert table.rows[0] == ("link", "default", "6", "3.100", "0.012", "3.125", "−0.004 ± 0.010")
     assert table.rows[1][2:] == ("2", "3.100", "0.012", "–", "–")
     alone = row | {"training_seeds": [1]}
     assert len(scores(replace(tables, summary=tables.summary | {"signal_sets": [alone, few]})).tables[0].rows) == 2

@@ -88,20 +88,10 @@ def _measure(utility: Utility) -> str:
 
 def _print(found: Ranking, title: str, measure: str, margin: str, content: dict[str, Any]) -> None:
     from lcca.cli.printing.console import print_table, wide_console
-    from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, rank_words
-    from lcca.evaluation.report.words.statements import interval
-    from lcca.evaluation.report.words.table import Table
+    from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
+    from lcca.evaluation.report.words.results import ranks_table
     from lcca.evaluation.settling.intervals import UNFINISHED
 
-    measure = f"{measure} [{1 - found.alpha:.0%}]"
-    rows = [
-        (
-            *(rank_words(standing), s["id"]),
-            interval(s["score_bits"]["mean"], s["score_bits"]["low"], s["score_bits"]["high"], "{:.3f}"),
-            *(s["ties"], str(s["better_than"]), str(s["worse_than"])),
-        )
-        for standing, s in zip(found.standings, content["policies"], strict=True)
-    ]
     together = (
         f"ranks are simultaneous at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )
@@ -110,8 +100,7 @@ def _print(found: Ranking, title: str, measure: str, margin: str, content: dict[
     if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled or c.void == UNFINISHED]:
         notes.append(f"not settled: {', '.join(open_)}")
     wide_console().print(found.advice(margin), style="bold", markup=False)
-    head = ("rank", "policy", measure, "ties", "better than", "worse than")
-    print_table(Table(title, head, rows, left=("policy", "ties")), *notes)
+    print_table(ranks_table(content["policies"], title, f"{measure} [{1 - found.alpha:.0%}]"), *notes)
     failed = dict.fromkeys(f"failed: {each['error']}" for each in content["failed"])
     for note in filter(None, (content["note"], *failed)):
         wide_console().print(note, markup=False)

@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from lcca.evaluation.report.words.statements import MINUS
 from lcca.evaluation.report.words.table import Table as Contents
 from lcca.inputs.errors import visible
 
@@ -80,7 +81,7 @@ def print_table(table: Contents, *notes: str) -> None:
     for column, name in enumerate(table.head):
         shown.add_column(escape(name), justify="left" if table.is_left(column) else "right", overflow="fold")
     for row in table.rows:
-        shown.add_row(*map(escape, row))
+        shown.add_row(*(escape(cell.replace(MINUS, "-")) for cell in row))  # numbers as other programs read them
     console = wide_console()
     console.print(shown)
     for note in filter(None, (table.note, *notes)):

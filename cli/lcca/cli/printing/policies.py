@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from lcca.cli.printing.console import print_table, wide_console
-from lcca.cli.printing.tables import with_error
 from lcca.evaluation.bounds.ideals import IDEALS
+from lcca.evaluation.report.words.results import agreement_table
+from lcca.evaluation.report.words.statements import with_error
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
 
@@ -28,7 +29,7 @@ def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
         cells = [
             (
                 f"{r['network']}: {r['link_rate'] * gbps:g} Gb/s, rtt {r['rtt']:g} µs, senders: {r['senders']}",
-                *(with_error(*(_scaled(r[f"{m.name}{end}"], m.scale) for end in ("", "_se"))) for m in metrics),
+                *(with_error(_scaled(r[m.name], m.scale), _scaled(r[f"{m.name}_se"], m.scale)) for m in metrics),
                 *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
             )
             for r in rows
@@ -47,27 +48,10 @@ def _scaled(value: float | None, scale: float) -> float | None:
 
 def print_agreement(found: dict[str, Any]) -> None:
     """Print where both simulators agree, and where they would order policies differently."""
-    head = ("policy", "metric", "engine", "ns-3", "difference", "95 %", "spread", "without starved", "verdict")
-    rows = [
-        (
-            *(r["policy"], r["metric"], _number(r["first"]), _number(r["second"])),
-            f"{_number(r['difference'], '+')} {'bits' if r['metric'] == 'score_bits' else '%'}",
-            f"[{_number(r['low'], '+')}, {_number(r['high'], '+')}]",
-            _number(r["spread"]),
-            f"{_number(r['without_starved'], '+')} ({r['starved']} left out)" if r["starved"] else "",
-            r["verdict"],
-        )
-        for r in found["agreement"]
-    ]
-    title = f"ns-3 − fast engine, {found['topology']} (95 % Student's t over blocks of networks)"
-    print_table(Table(title, head, rows, left=("policy", "metric", "verdict")))
+    print_table(agreement_table(found["agreement"]), "intervals by Student's t over blocks of networks")
     for each in found["order_flips"]:
         sure = "settled" if each["settled"] else "not settled in ns-3"
         words = f"order: the engine prefers {each['engine_prefers']}, ns-3 {each['ns3_prefers']} ({sure})"
         wide_console().print(words, markup=False)
     for error in dict.fromkeys(each["error"] for each in found["failed"]):
         wide_console().print(f"failed in ns-3: {error}", markup=False)
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "–" if value is None else f"{value:{sign}.3f}"

@@ -10,21 +10,21 @@ from rich.markup import escape
 from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.gap import gap_groups, gap_phases
-from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.fabric.merit import MEASURES
 from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
 from lcca.evaluation.report.words.headline import headline, paid_words, score_explained
 from lcca.evaluation.report.words.merit import disagreements
+from lcca.evaluation.report.words.results import designed_table, ideal_sets_table, ideals_table, sets_table
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
     TOO_WIDE,
     coverage,
     coverage_apart,
-    finding,
-    interval,
     rules_words,
     sign_and_size,
+    with_error,
+    with_interval,
 )
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
@@ -40,17 +40,8 @@ Json = dict[str, Any]
 
 def print_sets(summary: Json) -> None:
     """Print one line per signal set or header: what its trainings score."""
-    head = ("signals", "utility", "training seeds", "score, bits", "SD over seeds", "expected best of 5")
-    rows = [
-        (
-            *(row["name"], row["utility"], str(len(row["training_seeds"]))),
-            *(with_error(row[key], None) for key in ("score_bits", "score_bits_sd", "best_of_score_bits")),
-        )
-        for row in summary["signal_sets"]
-    ]
-    print_table(
-        Table(f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own", head, rows)
-    )
+    caption = f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own"
+    print_table(sets_table(summary["signal_sets"], caption))
     if by_trainer := summary.get("trainers"):
         print_table(trainers_table(by_trainer), trainers_note(by_trainer))
 
@@ -126,12 +117,7 @@ def print_verdicts(summary: Json, levels: Sequence[str] = ("set", "policy")) -> 
         if rows := [c for c in summary["comparisons"] if c["level"] == level]:
             print_table(_verdicts(title, rows), *notes(rows))
     if (by_hand := summary.get("hand_designed")) and "policy" in levels:
-        head = ("by hand", "learnt", "signals", _difference_head(by_hand), "sign and size", "so the learner")
-        cells = [
-            (c["B"], c["A"], ", ".join(c["signals"]), _difference(c), sign_and_size(c), finding(c)) for c in by_hand
-        ]
-        title = "hand-designed policies against what was learnt from a set with their signals, bytes free"
-        print_table(Table(title, head, cells, {*head} - {head[3]}))
+        print_table(designed_table(by_hand))
 
 
 def print_net_benefit(summary: Json) -> None:
@@ -148,7 +134,7 @@ def print_net_benefit(summary: Json) -> None:
     rows = [
         (
             *(row["header"], str(row["wire_bytes"]), row["utility"], _bits(row["gross_set"])),
-            *(_bits(row["cost_set"]) if row["cost_set"] else "0", _difference(row["net_set"]), row["decision"]),
+            *(_bits(row["cost_set"]) if row["cost_set"] else "0", with_interval(row["net_set"]), row["decision"]),
             *(str(row["net_set"]["n"]), forecast_words(row["net_set"]) if row["decision"] == "open" else ""),
         )
         for row in headers
@@ -162,7 +148,7 @@ def print_net_benefit(summary: Json) -> None:
     if all("measures" in row for row in headers):
         names = [f"{MEASURES[name]} (bits)" for name in headers[0]["measures"]]
         by = [
-            [f"{each['decision']}: {_difference(each['net_set'])}" for each in row["measures"].values()]
+            [f"{each['decision']}: {with_interval(each['net_set'])}" for each in row["measures"].values()]
             for row in headers
         ]
         cells = [(row["header"], row["utility"], *own) for row, own in zip(headers, by, strict=True)]
@@ -192,7 +178,7 @@ def print_points(summary: Json) -> None:
         difference = f"difference (bits) [{coverage_apart(by_point.values())}]"
         head = ("point", "B", "against A", "utility", difference, "verdict", "n")
         rows = [
-            (point, c["B"], c["A"], c["utility"], _difference(c), verdict_words(c), str(c["n"]))
+            (point, c["B"], c["A"], c["utility"], with_interval(c), verdict_words(c), str(c["n"]))
             for point, comparisons in by_point.items()
             for c in comparisons
         ]
@@ -214,17 +200,13 @@ def _verdicts(title: str, rows: Sequence[Json]) -> Table:
     head = ("B", "against A", "utility", _difference_head(rows), paid, "verdict", "n", "forecast")
     cells = [
         (
-            *(c["B"], c["A"], c["utility"], _difference(c)),
+            *(c["B"], c["A"], c["utility"], with_interval(c)),
             *(percent(c["throughput_equivalent_percent"]["difference"]), verdict_words(c), str(c["n"])),
             forecast_words(c),
         )
         for c in rows
     ]
     return Table(title, head, cells, ("B", "against A", "verdict"))
-
-
-def _difference(comparison: Json) -> str:
-    return interval(comparison["difference"], comparison["low"], comparison["high"], "{:+.3f}")
 
 
 def _difference_head(comparisons: Sequence[Json]) -> str:
@@ -234,13 +216,6 @@ def _difference_head(comparisons: Sequence[Json]) -> str:
 def _bits(comparison: Json) -> str:
     value = comparison["difference"]
     return "–" if value is None else f"{value:+.3f}"
-
-
-def with_error(value: float | None, error: float | None) -> str:
-    """Return a number with its standard error."""
-    if value is None:
-        return "–"
-    return f"{value:.3f}" + (f" ± {error:.3f}" if error is not None else "")
 
 
 def percent(value: float | None) -> str:
@@ -271,22 +246,11 @@ def forecast_words(comparison: Json) -> str:
 
 def print_ideals(found: Json, title: str) -> None:
     """Print what is possible, and policies beside it, if there are any."""
-    policies, sets = found.get("policies", []), found.get("signal_sets", ())
-    rows = []
-    for row in (*sets, *policies):
-        name = f"{row['policy']}, on these networks" if "policy" in row else f"{row['name']}, mean over training seeds"
-        share = "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
-        rows.append((name, with_error(row["score_bits"], None), share))
-    for name, words in WORDS.items():
-        if found[name] is not None:
-            rows.append((words, with_error(found[name], found[f"{name}_se"]), ""))
-    if (bits := found.get("population_fair_bits")) is not None:
-        rows.append(("equal shares, mean of the space in closed form", with_error(bits, None), ""))
-    columns = 3 if policies else 2
-    head = ("", "score, bits", "share of the gap closed")[:columns]
+    if sets := found.get("signal_sets"):
+        print_table(ideal_sets_table(found))
     whose = "; of signal sets from the baseline's mean" if sets else ""
     gap = f"gap: from {found.get('baseline')} to equal shares{whose}; header bytes free"
-    print_table(Table(f"{title} (± one standard error)", head, [row[:columns] for row in rows]), gap * bool(policies))
+    print_table(ideals_table(found, title), gap * bool(found.get("policies")))
 
 
 def print_gap(trials: pd.DataFrame) -> None:

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.style import FAINT, drawing, legend_below, mark_of, panels
-from lcca.evaluation.report.sections.differences import difference
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
-from lcca.evaluation.report.words.statements import counted_units, coverages, interval, number, sign_and_size
+from lcca.evaluation.report.words.results import agreement_table
+from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size, with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
@@ -56,7 +56,8 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
         caption += (
             " Verdicts on signal sets are simultaneous, over training seeds that are each tested on their own networks."
         )
-    tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), _agreement(records))
+    found = [each for record in records for each in record["agreement"]]
+    tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), agreement_table(found))
     return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 
 
@@ -81,7 +82,7 @@ def _verdicts(records: Sequence[Json], sets: bool) -> Table:
     rows = [
         (
             record["topology"] + (f" ({record['utility']})" if several else ""),
-            *(c["B"], c["A"], difference(c), sign_and_size(c), counted_units(c)),
+            *(c["B"], c["A"], with_interval(c), sign_and_size(c), counted_units(c)),
         )
         for c, record in sorted(each, key=lambda pair: pair[0]["level"] != "set")
     ]
@@ -89,23 +90,6 @@ def _verdicts(records: Sequence[Json], sets: bool) -> Table:
     first = "Signal sets over training seeds, then policies" if sets else "Policies"
     title = f"{first} in {records[0]['simulator']}, paired on fresh networks"
     return Table(f"{title}; intervals of {coverages([c for c, _ in each])}", head, rows, left=3)
-
-
-def _agreement(records: Sequence[Json]) -> Table:
-    rows = [
-        (
-            *(a["topology"], a["policy"]),
-            NETWORK_TRIALS[a["metric"]].label + (", bits" if a["metric"] == SCORE.name else ", %"),
-            *(interval(a["difference"], a["low"], a["high"], "{:+.3f}"), number(a["spread"])),
-            f"{a['starved']}: {number(a['without_starved'], signed=True)}",
-            a["verdict"] or "–",
-        )
-        for record in records
-        for a in record["agreement"]
-    ]
-    starved = "networks starved in one simulator only: difference without them"
-    head = ("topology", "policy", "metric", "ns-3 − engine [95 %]", "spread", starved, "verdict")
-    return Table("Differences between the simulators", head, rows, left=3)
 
 
 @drawing

@@ -25,16 +25,15 @@ from lcca.evaluation.report.figures.style import (
 )
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content, data_table
 from lcca.evaluation.report.words.headline import paid_words
+from lcca.evaluation.report.words.results import designed_table
 from lcca.evaluation.report.words.statements import (
     capital,
     counted_units,
-    coverage,
     coverages,
-    finding,
-    interval,
     number,
     percent,
     sign_and_size,
+    with_interval,
 )
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
@@ -42,11 +41,6 @@ from lcca.evaluation.trials.tables import RunTables
 Json = dict[str, Any]
 
 MOST_PANELS = 24
-
-
-def difference(comparison: Json) -> str:
-    """Return a comparison's difference with its interval, in bits."""
-    return interval(comparison["difference"], comparison["low"], comparison["high"], "{:+.3f}")
 
 
 def forest(tables: RunTables) -> Content | None:
@@ -152,15 +146,7 @@ def designed(tables: RunTables) -> Content | None:
         "use of the signals; a set that is equivalent to the baseline may then still be worth something. The verdicts "
         "are about these policies, not about the sets."
     )
-    bits = f"Difference, bits [{coverage(rows)}]"
-    head = ("Hand-designed", "Learnt", "Signals", bits, "Sign and size", "So the learner")
-    body = [
-        (row["B"], row["A"], ", ".join(row["signals"]), difference(row), sign_and_size(row), finding(row))
-        for row in rows
-    ]
-    return Content(
-        caption, tables=(Table("Hand-designed policies against learnt ones", head, body, left=3),), population=SELECTED
-    )
+    return Content(caption, tables=(designed_table(rows),), population=SELECTED)
 
 
 def capacity(tables: RunTables) -> Content | None:
@@ -191,7 +177,7 @@ def capacity(tables: RunTables) -> Content | None:
         (
             *(row["name"], panel_of(row), f"{row['rules']:,}"),
             *(number(row["score_bits"]), number(row["score_bits_sd"])),
-            *((difference(found), sign_and_size(found)) if (found := row["comparison"]) else ("–", "baseline")),
+            *((with_interval(found), sign_and_size(found)) if (found := row["comparison"]) else ("–", "baseline")),
             str(row["training_seeds"]),
         )
         for row in rows

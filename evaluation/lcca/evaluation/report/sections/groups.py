@@ -14,7 +14,8 @@ from lcca.evaluation.comparison.groups import GroupRow, group_rows
 from lcca.evaluation.comparison.sets import DEPENDS
 from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
 from lcca.evaluation.report.sections.section import TRAININGS, Content, data_table
-from lcca.evaluation.report.words.statements import interval, listed, number
+from lcca.evaluation.report.words.results import sets_table
+from lcca.evaluation.report.words.statements import interval, listed
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.tables import RunTables
@@ -80,24 +81,7 @@ def _over_seeds(tables: RunTables) -> tuple[Table, ...]:
     rows: list[Json] = tables.summary.get("signal_sets") or []
     if all(len(row["training_seeds"]) < 2 for row in rows):
         return ()
-    best = f"Expected best of {rows[0]['best_of']}"
-    head = (
-        "Signals",
-        "Utility",
-        "Training seeds",
-        "Score, bits",
-        "SD over seeds",
-        best,
-        "… less the baseline's (± se)",
-    )
-    return (Table("Scores over training seeds, in bits", head, [_row(row) for row in rows], left=2),)
-
-
-def _row(row: Json) -> tuple[str, ...]:
-    difference, error = row["best_of_difference_bits"], row["best_of_difference_bits_se"]
-    less = "–" if not difference else f"{difference:+.3f}" + ("" if error is None else f" ± {error:.3f}")
-    numbers = (number(row[key]) for key in ("score_bits", "score_bits_sd", "best_of_score_bits"))
-    return row["name"], row["utility"], str(len(row["training_seeds"])), *numbers, less
+    return (sets_table(rows),)
 
 
 def trainers(tables: RunTables) -> Content | None:

@@ -10,10 +10,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
-from lcca.evaluation.report.sections.differences import difference
 from lcca.evaluation.report.sections.section import BOTH, Content
 from lcca.evaluation.report.words.merit import NOTE, merit_table
-from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
+from lcca.evaluation.report.words.statements import capital, counted_units, interval, number, with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import UNKNOWN, knobs_of, named, setting, settings
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
@@ -94,7 +93,7 @@ def questions(tables: RunTables) -> Content | None:
     rows = [
         (
             *(each["question"], asked[each["question"]]["asks"], f"{each['B']} against {each['A']}", each["condition"]),
-            *(difference(each), each["verdict"], each["expected"] or "–", each["agreement"] or "–"),
+            *(with_interval(each), each["verdict"], each["expected"] or "–", each["agreement"] or "–"),
             counted_units(each),
         )
         for each in tables.comparisons

@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.figures.style import INK, drawing, legend_below, mark_of, panel_of, panels_by_utility
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content
+from lcca.evaluation.report.words.results import ideal_sets_table, ideals_table, share_of_gap
 from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.settling.intervals import t_interval
@@ -135,11 +135,15 @@ def ideal(tables: RunTables) -> Content | None:
         "senders are on. No policy has an expected score above the upper bound. The gap is the difference between the "
         "baseline and equal shares; the table says which share of it a policy closes."
     )
-    sets = tuple(_ideal_of_sets(each) for each in found if each.get("signal_sets"))
+    sets = [ideal_sets_table(each) for each in found if each.get("signal_sets")]
     if sets:
         caption += " Signal sets have means over training seeds, each tested on its own networks."
-    selected = tuple(_ideals(tables, each) for each in found)
+    selected = [ideals_table(each, _selected(each), tables.group_named) for each in found]
     return Content(caption, tables=(*sets, *selected), population=BOTH if sets else SELECTED)
+
+
+def _selected(found: Json) -> str:
+    return f"Selected policies, utility {found['utility']}, {found['networks']:,} networks"
 
 
 def worth(tables: RunTables) -> Content | None:
@@ -167,33 +171,12 @@ def _worth(rows: Sequence[Json]) -> Table:
     )
     head = ("", "Score, bits", *(f"Of the gap to {row['ideal']}" for row in rows))
     body = [
-        (f"{whose} {each['name']}", number(each["score_bits"]), *(_share(row[key][at]) for row in rows))
+        (f"{whose} {each['name']}", number(each["score_bits"]), *(share_of_gap(row[key][at]) for row in rows))
         for key, whose in (("signal_sets", "set"), ("policies", "policy"))
         for at, each in enumerate(rows[0][key])
     ]
     body += [(f"ideal {row['ideal']}", number(row["ideal_bits"]), *("" for _ in rows)) for row in rows]
     return Table(f"Utility {rows[0]['utility']}: bits above {rows[0]['rival']}: {most}", head, body)
-
-
-def _ideal_of_sets(found: Json) -> Table:
-    rows = [
-        (row["name"], number(row["score_bits"]), number(row["below_fair_bits"]), _share(row))
-        for row in found["signal_sets"]
-    ]
-    head = ("Signals", "Score, bits", "Below what is possible", "Share of the gap closed")
-    return Table(f"Signal sets over training seeds, utility {found['utility']}", head, rows)
-
-
-def _ideals(tables: RunTables, found: Json) -> Table:
-    policies = found["policies"]
-    rows = [(tables.group_named(row["policy"]), number(row["score_bits"]), _share(row)) for row in policies]
-    rows += [(words, number(found[name]), "") for name, words in WORDS.items() if found[name] is not None]
-    caption = f"Selected policies, utility {found['utility']}, {found['networks']:,} networks"
-    return Table(caption, ("Policy or ideal", "Score, bits", "Share of the gap closed"), rows)
-
-
-def _share(row: Json) -> str:
-    return "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
 
 
 def learning(tables: RunTables) -> Content | None:

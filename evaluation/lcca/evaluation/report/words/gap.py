@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lcca.evaluation.bounds.gap import BY, MEASURED, GapGroup
-from lcca.evaluation.report.words.statements import number
+from lcca.evaluation.report.words.statements import number, with_error
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.phases import PARTS
 from lcca.remy_plus.record import PHASES
@@ -58,5 +58,4 @@ NAMES = tuple(each.name for each in MEASURED)
 
 
 def _with_error(group: GapGroup, name: str) -> str:
-    error = group.bits[f"{name}_se"]
-    return number(group.bits[name]) + ("" if error is None or name != NAMES[0] else f" ± {number(error)}")
+    return with_error(group.bits[name], group.bits[f"{name}_se"] if name == NAMES[0] else None)

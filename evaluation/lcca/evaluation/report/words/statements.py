@@ -89,6 +89,16 @@ def interval(value: float | None, low: float | None, high: float | None, form: s
     return f"{form.format(value)} {bracketed(*ends)}"
 
 
+def with_interval(row: Mapping[str, Any], key: str = "difference", form: str = "{:+.3f}") -> str:
+    """Return a number of a record with its interval, of a comparison the difference in bits."""
+    return interval(row[key], row["low"], row["high"], form)
+
+
+def with_error(value: float | None, error: float | None, digits: int = 3, signed: bool = False) -> str:
+    """Return a number with its standard error, if there is one."""
+    return number(value, digits, signed) + ("" if value is None or error is None else f" ± {number(error, digits)}")
+
+
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:
     """Return a number for a table: fixed digits, thousands separated, a dash for NaN and for what is absent."""
     if not isinstance(value, int | float) or math.isnan(value):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lcca.evaluation.report.words.statements import UNKNOWN, signs
 
@@ -23,6 +24,18 @@ class Table:
     head: Sequence[str]
     rows: Collection[Sequence[str]]
     left: int | Collection[str] = 1
+
+    @classmethod
+    def of(
+        cls,
+        caption: str,
+        rows: Iterable[Any],
+        columns: Mapping[str, Callable[[Any], str]],
+        left: int | Collection[str] = 1,
+    ) -> Table:
+        """Return a table of records, from what writes the cells of each column."""
+        cells = [tuple(write(row) for write in columns.values()) for row in rows]
+        return cls(caption, [*columns], cells, left)
 
     def is_left(self, column: int) -> bool:
         """Return whether a column is set to the left."""

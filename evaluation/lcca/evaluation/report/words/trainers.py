@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lcca.evaluation.report.words.statements import coverage, interval, number, sign_and_size
+from lcca.evaluation.report.words.statements import coverage, number, sign_and_size, with_interval
 from lcca.evaluation.report.words.table import Table
 
 Json = dict[str, Any]
@@ -35,8 +35,7 @@ def trainers_table(rows: Sequence[Json]) -> Table:
 def _against(compared: Json | None) -> tuple[str, str]:
     if compared is None:
         return "–", "baseline"
-    bits = interval(compared["difference"], compared["low"], compared["high"], "{:+.3f}")
-    return bits, sign_and_size(compared)
+    return with_interval(compared), sign_and_size(compared)
 
 
 def trainers_note(rows: Sequence[Json]) -> str:
