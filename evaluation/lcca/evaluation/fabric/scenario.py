@@ -15,6 +15,8 @@ from lcca.evaluation.fabric.events import MOST_CHANGES, EventModel, link_events,
 from lcca.evaluation.fabric.hosts import HostModel
 from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.evaluation.fabric.topologies import TopologyModel
+from lcca.evaluation.fabric.workload.collectives.bounds import Packets, Ways
+from lcca.evaluation.fabric.workload.collectives.job import Job, JobLook
 from lcca.evaluation.fabric.workload.load import LinkLoads
 from lcca.evaluation.fabric.workload.part import Misfit, Streams
 from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
@@ -33,6 +35,9 @@ ROUNDING = 1e-9
 MOST_FLOWS = 10_000_000
 """Of a trial: some GB."""
 
+MOST_KEPT = 256
+"""Trials whose jobs' least times are kept."""
+
 FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
@@ -42,7 +47,7 @@ _WAYS = (
     *("selective", "sleek", "granted"),
 )
 
-Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
+Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace | Job, Field(discriminator="kind")]
 
 
 class Mix(Model):
@@ -88,7 +93,7 @@ class Mix(Model):
         return in_order([each.draw(topology, replace(streams, part=part), duration_ns) for part, each in parts])
 
 
-Workload = Annotated[Poisson | Incast | AllToAll | Permutation | Trace | Mix, Field(discriminator="kind")]
+Workload = Annotated[Poisson | Incast | AllToAll | Permutation | Trace | Job | Mix, Field(discriminator="kind")]
 
 
 class DeploymentModel(Model):
@@ -285,6 +290,28 @@ class FabricScenario(Model):
         """
         return self.switch.classed(self.workload.draw(self.fabric, Streams(seed, network), self.end_ns))
 
+    def jobs(self, seed: int, network: int = 0) -> tuple[JobLook, ...]:
+        """Return what the jobs of a trial take at the least; kept, as it takes a while."""
+        drawn = [(part, each) for part, (_, each) in enumerate(self.parts) if isinstance(each, Job)]
+        first = np.cumsum([0, *(each.jobs(self._built) for _, each in self.parts)]).tolist()
+        key = (seed, network) if any(each.draws for _, each in drawn) else (0, 0)
+        if key not in self._jobs:
+            if len(self._jobs) >= MOST_KEPT:
+                self._jobs.clear()
+            packets = Packets(self.payload_bytes, self.overhead_bytes)
+            looks = [each.look(self._ways_between, Streams(*key, part), packets) for part, each in drawn]
+            numbers = (first[part] for part, _ in drawn)
+            self._jobs[key] = tuple(replace(each, number=number) for each, number in zip(looks, numbers, strict=True))
+        return self._jobs[key]
+
+    @cached_property
+    def _jobs(self) -> dict[tuple[int, int], tuple[JobLook, ...]]:
+        return {}
+
+    @cached_property
+    def _ways_between(self) -> Ways:
+        return Ways(self._built)
+
     @property
     def classed(self) -> bool:
         """Whether flows have several classes, or one that is not the first."""
@@ -298,7 +325,12 @@ class FabricScenario(Model):
     @property
     def has_rounds(self) -> bool:
         """Whether any of its flows belong to rounds."""
-        return any(part.kind == "all-to-all" for _, part in self.parts)
+        return any(part.kind in ("all-to-all", "job") for _, part in self.parts)
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether any of its flows belong to jobs of training."""
+        return any(isinstance(part, Job) for _, part in self.parts)
 
     def loads(self) -> LinkLoads | None:
         """Return the mean load of every link, when the fullest is so full; nothing for workloads without a rate."""

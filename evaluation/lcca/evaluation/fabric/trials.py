@@ -31,6 +31,7 @@ from lcca.workers.processes import Processes
 
 if TYPE_CHECKING:
     from lcca.evaluation.fabric.scenario import FabricScenario
+    from lcca.evaluation.fabric.workload.collectives.job import JobLook
 
 WATCH_EVERY_NS = 10_000.0
 LARGEST = 2**53
@@ -50,6 +51,7 @@ class FabricTrial:
         watched: flows by their id whose rates were sampled.
         warmup_ns: flows that start before do not count.
         hosts_of: (hosts,) whose flows count; all if left out.
+        jobs: of training.
     """
 
     policy: str
@@ -60,6 +62,7 @@ class FabricTrial:
     watched: Sequence[int] = ()
     warmup_ns: float = 0.0
     hosts_of: NDArray[np.bool_] | None = None
+    jobs: Sequence[JobLook] = ()
 
     @property
     def watched_at(self) -> list[int]:
@@ -114,6 +117,21 @@ class FabricTrial:
         took = found["end"] - found["start"]
         telling = found["finished"] | (took >= found["ideal"])
         return found.assign(took_us=took.where(telling) / 1000)[["took_us", "finished"]]
+
+    @cached_property
+    def job_times(self) -> pd.DataFrame:
+        """A row per job: took_us, from its start to its last message, at least if it did not end, finished, and `look`.
+
+        Of one that did not end the time is that of the trial.
+        """
+        end = self.record["flow_start_ns"] + self.record["flow_fct_ns"]  # NaN: did not end
+        rows = []
+        for look in self.jobs:
+            own = end[self.flows.job == look.number]
+            finished = not np.isnan(own).any()
+            last = float(own.max()) if finished else float(self.record["end_ns"])
+            rows.append({"took_us": (last - look.start_ns) / 1000, "finished": finished, "look": look})
+        return pd.DataFrame(rows, columns=["took_us", "finished", "look"])
 
     def score(self, utility: Ratio) -> float:
         """Return its score in bits; NaN where nothing counts."""
@@ -215,7 +233,10 @@ def run_fabric_trial(
     """Run one transport, which reports call `policy`, on the flows of one seed."""
     ends = scenario.horizon_ns(flows), watch, scenario.end_ns
     record = engine.run(scenario.fabric, flows, seed % LARGEST, *ends, threads=threads)
-    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
+    jobs = scenario.jobs(seed)
+    return FabricTrial(
+        policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us, jobs=jobs
+    )
 
 
 def run_fluid_trial(
@@ -227,7 +248,8 @@ def run_fluid_trial(
         InputError: it cannot, or as `run_fabric_trials`.
     """
     record = run_fluid(engine, scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows))
-    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
+    warmup, jobs = 1000 * scenario.warmup_us, scenario.jobs(seed)
+    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=warmup, jobs=jobs)
 
 
 def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
@@ -241,7 +263,11 @@ def trials_of(rows: pd.DataFrame, scenario: FabricScenario) -> list[FabricTrial]
     flows = {seed: scenario.flows(seed) for seed in map(int, rows["seed"].unique())}
     hosts, warmup = scenario.fabric.hosts, 1000 * scenario.warmup_us
     return [
-        FabricTrial(policy, int(seed), hosts, flows[int(seed)], _unpacked(packed), warmup_ns=warmup)
+        FabricTrial(
+            *(policy, int(seed), hosts, flows[int(seed)], _unpacked(packed)),
+            warmup_ns=warmup,
+            jobs=scenario.jobs(int(seed)),
+        )
         for policy, seed, packed in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
     ]
 
@@ -258,7 +284,7 @@ def _unpacked(packed: bytes) -> dict[str, Any]:
 
 
 def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
-    """Check that scenarios have rounds if a utility scores rounds, and events if it scores recoveries.
+    """Check that scenarios have the rounds, jobs or events that a utility scores.
 
     Raises:
         InputError: one has none.
@@ -268,6 +294,8 @@ def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
             raise InputError(f"{utility.name}: {each.name} has no events; give it some, in which links fail")
         if utility.of.needs == "rounds" and not each.has_rounds:
             raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
+        if utility.of.needs == "jobs" and not each.has_jobs:
+            raise InputError(f"{utility.name}: {each.name} has no jobs; give it a workload of kind job")
 
 
 def require_told(simulator: str, utility: Ratio) -> None:

@@ -17,7 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.settling.quantiles import quantile
-from lcca.evaluation.trials.outcome import FlowTimes, Outcome, Scored, mean_round_us, sizes_accuracy
+from lcca.evaluation.trials.outcome import (
+    FlowTimes,
+    Outcome,
+    Scored,
+    bus_gbps,
+    exposed_us,
+    iteration_us,
+    mean_round_us,
+    over_bound,
+    sizes_accuracy,
+)
 from lcca.evaluation.trials.utility import Floats
 from lcca.remy_plus.record import RTTS
 
@@ -26,7 +36,7 @@ View = Literal["evaluate", "compare", "campaign", "report", "study"]
 compared on every network; in a table of many policies, as of a campaign or of ACC's tests; in a campaign's report; and
 in a study's answers."""
 
-Needs = Literal["flows", "rounds", "ports", "events", "sizes"]
+Needs = Literal["flows", "rounds", "jobs", "ports", "events", "sizes"]
 """What a trial on a fabric must tell; `sizes` are those of flows as a tuner's monitor sees them."""
 
 
@@ -278,6 +288,15 @@ FABRIC_TRIALS: dict[str, Metric] = (
         in_summary=False,
     )
     | _table(
+        Metric("jobs_finished", "jobs that ended", lambda t: int(t.job_times["finished"].sum()), digits=0),
+        Metric("iteration_us", "iteration", iteration_us, "less", ALL, "µs", digits=1),
+        Metric("exposed_us", "exposed communication", exposed_us, "less", ALL, "µs", digits=1, least=-math.inf),
+        Metric("job_over_bound", "time over bound", over_bound, "less", ALL),
+        Metric("bus_gbps", "busbw", bus_gbps, "more", ALL, "Gb/s", digits=1),
+        needs="jobs",
+        in_summary=False,
+    )
+    | _table(
         Metric("queue_max_bytes", "largest queue", _largest("most_queued_bytes"), "less", "evaluate", "kB", 1e3, 1),
         Metric("queue_mean_bytes", "mean queue", _largest("mean_queued_bytes"), "less", ALL, "kB", 1e3, 1),
         Metric("queue_p99_bytes", "queue p99", _largest("p99_queued_bytes"), "less", ALL, "kB", 1e3, 1, pool="trials"),
@@ -311,11 +330,13 @@ FABRIC_TRIALS: dict[str, Metric] = (
 
 A quantile of flows is that of the flows of the trial; of several trials it is that of all their flows
 (`tail_quantile`), and the mean of trials' own quantiles has another name (`Metric.over_trials`).
-Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean and
-of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
-retransmissions (packets) are sums over all ports; data packets are those that hosts received. The busiest port counts
-data with headers, and again what is sent again; what is delivered is payload, once, of unfinished flows too. The
-recovery is the mean over events, of those without one until the end of the trial; packets lost to failures are data.
+Jobs of training: the mean time of an iteration; what of it no computation covers; the time over the least that chains
+of messages and cuts of the fabric allow; and nccl-tests' busbw. Queues are those of the fullest port of a switch: the
+largest over ports of what waited there at most, of the mean and of the p99 over the time of the trial. Marks, pauses
+(frames), the time that ports stood paused, drops and retransmissions (packets) are sums over all ports; data packets
+are those that hosts received. The busiest port counts data with headers, and again what is sent again; what is
+delivered is payload, once, of unfinished flows too. The recovery is the mean over events, of those without one until
+the end of the trial; packets lost to failures are data.
 """
 
 
@@ -324,6 +345,7 @@ def of_fabric_trial(trial: Outcome) -> dict[str, float | int]:
     has = {
         "flows": True,
         "rounds": not trial.rounds.empty,
+        "jobs": not trial.job_times.empty,
         "ports": "port_node" in trial.record,
         "events": "event_ns" in trial.record,
         "sizes": "told_elephant_share" in trial.record,

@@ -22,6 +22,7 @@ from lcca.evaluation.trials.throughput_delay import (
 )
 from lcca.evaluation.trials.utility import Floats, TrialScores, Utility
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.record import Record
 
@@ -221,6 +222,10 @@ class Outcome(Protocol):
         """A row per round: took_us, at least if it did not end, and finished."""
 
     @property
+    def job_times(self) -> pd.DataFrame:
+        """A row per job of training: took_us, at least if it did not end, finished, and `look`, its least times."""
+
+    @property
     def packets(self) -> int:
         """Data packets that hosts received."""
 
@@ -262,6 +267,29 @@ def mean_round_us(trial: Outcome) -> float:
     """Return the mean time of rounds that say something; NaN without any, as where all begin in the warm-up."""
     took = trial.rounds["took_us"].dropna().to_numpy(dtype=np.float64)
     return float(took.mean()) if len(took) else np.nan
+
+
+def iteration_us(trial: Outcome) -> float:
+    """Return the mean over jobs of the time of an iteration."""
+    return float(np.mean([took / look.iterations for took, _, look in trial.job_times.itertuples(index=False)]))
+
+
+def exposed_us(trial: Outcome) -> float:
+    """Return the mean over jobs of the time of an iteration that no rank's computation covers."""
+    jobs = trial.job_times.itertuples(index=False)
+    return float(np.mean([(took - look.compute_ns / 1000) / look.iterations for took, _, look in jobs]))
+
+
+def over_bound(trial: Outcome) -> float:
+    """Return the geometric mean over jobs of their time over what it is at the least."""
+    ratios = [1000 * took / look.bound_ns for took, _, look in trial.job_times.itertuples(index=False)]
+    return float(2.0 ** log2(ratios).mean())
+
+
+def bus_gbps(trial: Outcome) -> float:
+    """Return the mean over jobs of busbw as nccl-tests define it: what a rank has to send, over the time for it."""
+    jobs = trial.job_times.itertuples(index=False)
+    return float(np.mean([look.moved_bytes * 8 / (1000 * took - look.compute_ns) for took, _, look in jobs]))
 
 
 def sizes_accuracy(trial: Outcome) -> float:

@@ -256,6 +256,22 @@ class RoundTime(OfTrial):
         return len(found.rounds), open_, lacking_us(found, ~found.times.finished) if open_ else 0.0
 
 
+class Completion(OfTrial):
+    """Jobs of training that end soon: −log2 of their time over the least that it can be, in the mean over jobs.
+
+    The least is that of the longest chains of messages and of the fullest cuts of the fabric (`JobLook`): 0 bits is as
+    soon as can be.
+    """
+
+    of: ClassVar[Metric] = FABRIC_TRIALS["job_over_bound"]
+    said: ClassVar[dict[str, str]] = {"completion": "over bound"}
+
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return how many jobs did not end; see `Ratio.unfinished`."""
+        open_ = int((~found.job_times["finished"]).sum())
+        return len(found.job_times), open_, lacking_us(found, ~found.times.finished) if open_ else 0.0
+
+
 class Recovery(OfTrial):
     """Delivery that is soon back after an event, in the mean over events.
 

@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.evaluation.trials.layout import CONFIG
-from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, Recovery, RoundTime, Slowdown, Throughput
+from lcca.evaluation.trials.ratio import (
+    Completion,
+    CompletionTime,
+    Queue,
+    Ratio,
+    Recovery,
+    RoundTime,
+    Slowdown,
+    Throughput,
+)
 from lcca.evaluation.trials.throughput_delay import (
     FLOOR_THROUGHPUT,
     REFERENCE_DELAY_US,
@@ -65,6 +74,7 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             Queue("queue-p95", 0.95),
             Queue("queue-p99", 0.99),
             RoundTime("rounds"),
+            Completion("completion"),
             Throughput("throughput"),
             Recovery("recovery"),
         )

@@ -125,6 +125,10 @@ class Part(Model):
         """Return the key that does not fit a fabric, and why; nothing where all do."""
         return None
 
+    def jobs(self, topology: FabricTopology) -> int:
+        """Return how many jobs of training it has."""
+        return 0
+
     def loads(self, topology: FabricTopology, at_us: float = 0) -> LinkLoads | None:
         """Return the mean load of every link at a moment; nothing without a rate of its own."""
         return None

@@ -157,6 +157,10 @@ class Trace(Part):
         """Tell whether any of its flows has another class than the first."""
         return super().has_classes(topology) or bool(read_flows(self.flows, topology).priority.any())
 
+    def jobs(self, topology: FabricTopology) -> int:
+        """Return how many jobs of training its columns name."""
+        return int(read_flows(self.flows, topology).job.max(initial=-1)) + 1
+
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return none: the file's are there already."""
         return 0

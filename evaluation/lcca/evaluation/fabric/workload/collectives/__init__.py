@@ -1,0 +1,1 @@
+"""Collective operations of training jobs: who sends what to whom, and what each message waits for."""
