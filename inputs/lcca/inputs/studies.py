@@ -6,6 +6,7 @@ classes are named there, as `module:attribute` below the package, and are import
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -172,15 +173,19 @@ def added(what: str) -> dict[str, tuple[str, Any]]:
 
 
 def moved(path: str) -> str:
-    """Return where a file is that was elsewhere before it became part of a study; empty if it is none."""
-    if Path(path).exists():
+    """Return where a file is that was elsewhere before it became part of a study; empty if it is none.
+
+    From the working folder, unless the path begins at the root.
+    """
+    if os.path.exists(path):
         return ""
+    whole = os.path.abspath(path)
     for name, study in studies().items():
         for before, now in study.moved.items():
-            top, found, rest = path.partition(before)
-            own = Path(f"{top}studies/{name}/{now}{rest}")
-            if found and rest[:1] in ("", "/") and own.is_file():
-                return str(own)
+            top, found, rest = whole.rpartition(f"/{before}")
+            own = f"{top}/studies/{name}/{now}{rest}"
+            if found and rest[:1] in ("", "/") and os.path.isfile(own):
+                return own if os.path.isabs(path) else os.path.relpath(own)
     return ""
 
 

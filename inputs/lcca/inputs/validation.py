@@ -16,6 +16,7 @@ from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem, di
 from lcca.inputs.files import packaged_files, read_limited
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, ClassName
 from lcca.inputs.problems import below, members, problem_texts
+from lcca.inputs.studies import moved
 from lcca.inputs.yaml_text import parse
 
 T = TypeVar("T")
@@ -290,10 +291,16 @@ def _forms(shape: Any) -> _Forms:
 
 
 def _placed(document: Document, keys: Keys, text: str) -> str:
-    """Return a text with the file that it names, if any, by its absolute path."""
+    """Return a text with the file that it names, if any, by its absolute path.
+
+    Raises:
+        ConfigError: the file has become part of a study, and is elsewhere.
+    """
 
     def absolute(name: str) -> str:
         path = beside(document, keys, name)
+        if os.sep in name and (now := moved(str(path))):
+            raise ConfigError(Problem(document.place(keys), keys, f"{path}: no such file; it is {now} now"))
         known = name.endswith(YAML_ENDINGS) or (("." in name or os.sep in name) and path.is_file())
         return str(path.absolute()) if known else name
 

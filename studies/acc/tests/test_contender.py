@@ -1,5 +1,6 @@
 """ACC where the core runs it by the contract: as a contender of a study, in digests of code, in names of files."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +9,11 @@ import pytest
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.kinds import STUDY as KIND_OF_STUDY
 from lcca.experiments.runs.kinds import SWEEP
+from lcca.experiments.studies.config import StudyConfig
 from lcca.inputs import extras
 from lcca.inputs.digests import imports
+from lcca.inputs.errors import InputError
+from lcca.inputs.validation import read_with_files
 from lcca.studies.acc.config import FABRIC_ACC, FabricAcc
 from tests.experiments.runs.run_files import FABRIC, STUDY
 from tests.fixtures import RunCommand
@@ -64,3 +68,27 @@ def test_code_of_acc_counts_where_it_decides_results(monkeypatch: pytest.MonkeyP
 
 def test_what_it_is_held_against_may_be_a_file() -> None:
     assert ("test", "against", 0) in set(ways(FabricAcc))
+
+
+@pytest.mark.parametrize(
+    ("contender", "key", "name"),
+    [
+        ("{train: ../acc/fabric.yaml}", "contenders.a.train", "fabric.yaml"),
+        ("'dcqcn@acc:../acc/leaf-spine.json'", "contenders.a", "leaf-spine.json"),
+        ("'dcqcn@acc: ../acc/leaf-spine.json,interval_us=50'", "contenders.a", "leaf-spine.json"),
+    ],
+)
+@pytest.mark.parametrize("here", [".", "configs", "configs/mine", "/"])
+def test_an_old_path_in_a_file_is_refused_with_the_new_one(
+    contender: str, key: str, name: str, here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "studies/acc/configs"
+    own.mkdir(parents=True)
+    (own / name).write_text("")
+    (tmp_path / "configs/mine").mkdir(parents=True)
+    (tmp_path / "configs/mine/a.yaml").write_text(f"contenders: {{a: {contender}, b: dcqcn}}\n")
+    monkeypatch.chdir(tmp_path / here)
+    with pytest.raises(InputError) as caught:
+        read_with_files(os.path.relpath(tmp_path / "configs/mine/a.yaml"), StudyConfig)
+    (line,) = str(caught.value).splitlines()
+    assert f"a.yaml:1: {key}: " in line and line.endswith(f"; it is {os.path.relpath(own / name)} now")
