@@ -1,6 +1,8 @@
 """Tables of the keys of the YAML files, from their JSON Schemas: one for each mapping."""
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -8,35 +10,29 @@ from typing import Any
 
 from markdown_tables import table
 
-SCHEMAS = Path(__file__).resolve().parents[1] / "reference" / "schemas"
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / "docs" / "reference" / "schemas"
+CONFIGURATION = "docs/reference/configuration.md"
 PLACES = {
-    "campaign": "configuration.md#campaigns",
-    "networks": "configuration.md#network-spaces",
-    "spaces": "configuration.md#several-spaces",
-    "network-list": "configuration.md#lists-of-networks",
-    "scenario": "configuration.md#fabric-scenarios",
-    "flow-sizes": "configuration.md#flow-sizes",
-    "signal-set": "configuration.md#signal-sets",
-    "header": "headers.md#keys",
-    "tune": "configuration.md#tunings",
-    "study": "configuration.md#studies",
-    "map": "configuration.md#maps",
-    "estimate": "configuration.md#estimations",
-    "acc-fabric": "configuration.md#acc-on-a-fabric",
-    "benchmark": "configuration.md#benchmarks",
+    "campaign": f"{CONFIGURATION}#campaigns",
+    "networks": f"{CONFIGURATION}#network-spaces",
+    "spaces": f"{CONFIGURATION}#several-spaces",
+    "network-list": f"{CONFIGURATION}#lists-of-networks",
+    "scenario": f"{CONFIGURATION}#fabric-scenarios",
+    "flow-sizes": f"{CONFIGURATION}#flow-sizes",
+    "signal-set": f"{CONFIGURATION}#signal-sets",
+    "header": "docs/reference/headers.md#keys",
+    "tune": f"{CONFIGURATION}#tunings",
+    "study": f"{CONFIGURATION}#studies",
 }
 """The heading above each kind's tables. A mapping that several kinds have is shown with the first of them."""
 
-ROOTS = {
-    "NetworkSpace": "networks",
-    "NetworkSpaces": "spaces",
-    "FabricScenario": "scenario",
-    "SignalSet": "signal-set",
-    "Header": "header",
-    "TuningConfig": "tune",
-    "FabricAcc": "acc-fabric",
+OF_STUDIES = {
+    kind: f"studies/{page.parent.name}/{page.name}#keys"
+    for page in sorted(ROOT.glob("studies/*/*.md"))
+    for kind in re.findall(r"^<!-- keys (\S+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE)
 }
-"""Mappings that are kinds of files too."""
+"""The same for the kinds that studies add, each of which shows what the core's tables do not."""
 
 FIRST = ("name", "networks", "fabric", "signal_sets", "headers", "trainer", "training_seeds", "test", "settle")
 """Keys of a file that come before the others."""
@@ -47,14 +43,26 @@ Node = Mapping[str, Any]
 @cache
 def by_kind() -> dict[str, list[str]]:
     """Return the tables of each kind of file."""
-    shown = {root: PLACES[kind] for root, kind in ROOTS.items()}
-    return {kind: list(tables(kind, shown)) for kind in PLACES}
+    shown: dict[str, str] = {}
+    core = {kind: list(tables(kind, place, shown)) for kind, place in PLACES.items()}
+    return core | {kind: list(tables(kind, place, dict(shown))) for kind, place in OF_STUDIES.items()}
 
 
-def tables(kind: str, shown: dict[str, str]) -> Iterator[str]:
+@cache
+def whole_files() -> dict[frozenset[str], str]:
+    """Return where each kind of file is described, by its keys; of a kind that a study adds, its schema."""
+    schemas = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(SCHEMAS.glob("*.json"))}
+    keys = {kind: frozenset(schema.get("items", schema).get("properties", ())) for kind, schema in schemas.items()}
+    return {
+        named - {"extends", "grid"}: PLACES.get(kind, f"docs/reference/schemas/{kind}.json")
+        for kind, named in keys.items()
+    }
+
+
+def tables(kind: str, place: str, shown: dict[str, str]) -> Iterator[str]:
     """Yield the table of a kind's files and those of the mappings in it; `shown` has the place of each, and grows."""
     schema = json.loads((SCHEMAS / f"{kind}.json").read_text(encoding="utf-8"))
-    page = PLACES[kind].partition("#")[0]
+    page = place.partition("#")[0]
 
     def below(node: Node, path: str) -> Iterator[str]:
         mappings, rows = [], []
@@ -62,12 +70,14 @@ def tables(kind: str, shown: dict[str, str]) -> Iterator[str]:
             value, links = node["properties"][key], []
             for at, name in references(value, f"{path}.{key}" if path else key):
                 content, label = schema["$defs"][name], kind_of(schema["$defs"][name])
-                known = name if name in ROOTS else json.dumps(content, sort_keys=True)
-                if known not in shown:
+                known = json.dumps(content, sort_keys=True)
+                if whole := whole_files().get(frozenset(content.get("properties", ()))):
+                    shown[known] = whole
+                elif known not in shown:
                     anchor = "-".join(filter(None, (kind, *at.split("."), label)))
                     shown[known] = f"{page}#{anchor}"
                     mappings.append((at, label, content, anchor))
-                links.append(f"[{label or 'keys'}]({shown[known].removeprefix(page)})")
+                links.append(f"[{label or 'keys'}]({link(shown[known], page)})")
             if "const" not in value:
                 meaning = " ".join(filter(None, (value.get("description"), ", ".join(dict.fromkeys(links)))))
                 required = not path and key in node.get("anyOf", [node])[0].get("required", ())
@@ -80,6 +90,12 @@ def tables(kind: str, shown: dict[str, str]) -> Iterator[str]:
             yield from below(content, at)
 
     return below(schema.get("items", schema), "")
+
+
+def link(place: str, page: str) -> str:
+    """Return a link to a place from a page, both by their paths in the repository."""
+    file, mark, anchor = place.partition("#")
+    return f"{'' if file == page else os.path.relpath(file, os.path.dirname(page))}{mark}{anchor}"
 
 
 def references(node: Node, path: str) -> Iterator[tuple[str, str]]:
@@ -123,5 +139,5 @@ def text(kind: str) -> str:
     return "\n\n".join(by_kind()[kind])
 
 
-TABLES: Mapping[str, Callable[[], str]] = {f"keys {kind}": partial(text, kind) for kind in PLACES}
+TABLES: Mapping[str, Callable[[], str]] = {f"keys {kind}": partial(text, kind) for kind in PLACES | OF_STUDIES}
 """What stands after each mark."""
