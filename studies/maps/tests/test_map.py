@@ -158,7 +158,11 @@ def test_a_campaigns_file_and_wider_ranges(run: Path, lcca: RunCommand, monkeypa
     command = ("map", "tiny.yaml", "--over", "senders", "--set", "points=64", "--set", "run=.", *wide)
     answer = lcca(*command, "--out", "out")
     summary = json.loads((run / "out/summary.json").read_text())
-    assert answer.status == 0 and summary["campaign"] == "map-tiny" and "of the mix: " in answer.out
+    assert (
+        answer.status == 0
+        and summary["campaign"] == "map-tiny"
+        and "By the stated mix of traffic the verdict is " in answer.out
+    )
     (each,) = summary["maps"]
     mixed = sum(row["mix_share"] for row in each["regions"])
     assert mixed == pytest.approx(1) and ("of the mix" in answer.out)

@@ -19,12 +19,13 @@ def adoption(tables: RunTables) -> Content | None:
     if "adoption" not in content:
         return None
     trainings = content["trainings"]
-    over = f"{trainings} trainings of each" if trainings > 1 else "one policy of each: no claim about trainings"
+    over = f"{trainings} trainings of each" if trainings > 1 else "one policy of each, so nothing follows for trainings"
+    sure = 1 - content["adoption"][0]["adopters"]["alpha"] * len(content["comparisons"])
     caption = (
-        f"Score of adopters of {content['adopted']}, and of all others, less that of the same senders where all have "
-        f"{content['other']}, in {content['comparisons'][0]['unit']} of utility {content['utility']}; {over}; "
-        f"{content['trials']} trials each. Intervals are simultaneous at "
-        f"{1 - content['adoption'][0]['adopters']['alpha'] * len(content['comparisons']):.0%}."
+        f"The figure shows by how much the score of senders that adopt {content['adopted']}, and that of all others, "
+        f"differs from what the same senders have where all use {content['other']}, by the share of adopters and in "
+        f"{content['comparisons'][0]['unit']} of utility {content['utility']}. It rests on {content['trials']} trials "
+        f"of each mixture and on {over}. Confidence intervals are simultaneous ({sure:.0%})."
     )
     rows = [
         {"share": each["share"], **each[of]} | {"population": of} for each in content["adoption"] for of in POPULATIONS

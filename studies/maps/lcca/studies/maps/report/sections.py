@@ -14,8 +14,11 @@ def regions(tables: RunTables) -> Content | None:
     if not maps:
         return None
     two = len(summary["over"]) == 2
-    caption = "Difference in per cent; a dot: not settled there. " if two else ""
-    caption += ". ".join(dict.fromkeys(note for each in maps for note in notes(each, summary))).capitalize() + "."
+    shown = (
+        "Each heat map shows by how many per cent the first-named set differs from the second, by the two parameters "
+        "on its axes. A dot marks a point where the difference is not settled."
+    )
+    caption = " ".join(dict.fromkeys([shown] * two + [note for each in maps for note in notes(each, summary)]))
     return Content(
         caption,
         draw_heat_maps(maps, summary["over"]) if two else None,
@@ -32,7 +35,9 @@ def effects(tables: RunTables) -> Content | None:
     if not maps:
         return None
     caption = (
-        "Mean difference over the space by the value of one parameter, in per cent, with the band of the whole map."
+        "Each curve shows by how many per cent the first-named set differs from the second at a value of one "
+        "parameter, on average over the others. The band is the simultaneous confidence interval of the whole map; "
+        "the colour of a dot is the verdict at that value."
     )
     rows = ({"A": m["A"], "B": m["B"], "metric": m["metric"], **row} for m in maps for row in m["curves"])
     return Content(caption, draw_effects(maps, tables.summary["over"]), data=data_table(rows))

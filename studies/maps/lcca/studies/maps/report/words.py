@@ -61,13 +61,18 @@ def region_table(each: Json, summary: Json) -> Table:
 
 
 def notes(each: Json, summary: Json) -> list[str]:
-    """Return what a reader must know: of the mix first, if there is one."""
+    """Return what a reader must know, in sentences: of the mix first, if there is one."""
     seeds, mix = summary["training_seeds"], each["mix_shares"]
-    found = [f"of the mix: {shares(mix)}"] if mix else [f"margin {summary['margin_percent']:g} %"]
-    sure = f"intervals of a map are simultaneous ({1 - summary['alpha']:.2%}), also over all looks"
-    found.append(f"{len(seeds)} training seeds, {summary['points']} points each; {sure}")
+    margin = f"Differences up to the margin of {summary['margin_percent']:g} % count as equivalent."
+    found = [f"By the stated mix of traffic the verdict is {shares(mix)}." if mix else margin]
+    found.append(
+        f"A map rests on {len(seeds)} training seeds, each of which meets {summary['points']} points of the space; its "
+        f"confidence intervals are simultaneous ({1 - summary['alpha']:.2%}), also over all looks."
+    )
     if summary["left_out"]:
-        found.append(f"{summary['left_out']} points left out: a trial failed, had no value or left too much open")
+        found.append(
+            f"{summary['left_out']} points are left out, since a trial failed, had no value or left too much open."
+        )
     if unselected := summary["trainings_without_selection"]:
-        found.append(f"no checkpoint selected yet of {len(unselected)} trainings: their last ones ran")
+        found.append(f"{len(unselected)} trainings have no selected checkpoint yet, so their last ones ran.")
     return found

@@ -19,10 +19,13 @@ def hard(tables: RunTables) -> Content | None:
     summary = tables.summary
     if not summary.get("hard_networks"):
         return None
+    trials, against = summary["hard_networks"][0]["trials"], " or ".join(summary["against"])
     caption = (
-        f"Above: loss on {summary['hard_networks'][0]['trials']} fresh trials of each network, with simultaneous "
-        f"intervals of {1 - summary['alpha']:.0%}; crosses: on {summary['seeds']} trials of the search, too large "
-        f"because the worst of {summary['candidates']} candidates were taken. Below: where they lie in the space."
+        f"The upper panel shows by how much {summary['policy']} loses against {against} on each network that the "
+        f"search found: the mean over {trials} fresh trials, with simultaneous {1 - summary['alpha']:.0%} confidence "
+        f"intervals. A cross is the loss on the {summary['seeds']} trials of the search, which is too large, since the "
+        f"worst of {summary['candidates']} candidates were taken. The lower panel shows where these networks lie in "
+        "the space: each line joins the parameters of one network, between the least and the largest value of each."
     )
     table, answer = hard_table(summary), f"{capital(hard_words(summary))}."
     data = data_table(summary["hard_networks"])
