@@ -79,9 +79,9 @@ def test_a_budget_needs_a_rule_that_may_stop_at_any_time(capsys: pytest.CaptureF
     assert "--rule t-mixture" in capsys.readouterr().err
 
 
-def test_a_trial_cache_is_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trial_cache_is_not_of_networks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--trial-cache", "x"]) == 2
-    assert "--trial-cache: needs a benchmark" in capsys.readouterr().err
+    assert "--trial-cache: is of places that studies add" in capsys.readouterr().err
 
 
 def test_a_refused_ranking_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,8 @@
 """Places as a command line or a Python call names them, and the contenders that meet there.
 
-A place is a network space or several, a list of networks, a fabric scenario or a benchmark: a YAML file with one, a
-benchmark's name, or what such a file holds. `meet` reads it and the contenders and returns numbered trials and policies
-that are ready to run: all that an `Experiment` needs, whatever simulates it.
+A place is a network space or several, a list of networks, a fabric scenario or what a study adds: a YAML file with one,
+a name that a study knows, or what such a file holds. `meet` reads it and the contenders and returns numbered trials and
+policies that are ready to run: all that an `Experiment` needs, whatever simulates it.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Options(TypedDict, total=False):
         seed: everything random follows from it.
         jobs: threads or workers; never changes a result.
         executor: where trials run, by its name (`lcca.evaluation.trials.executors`); never changes a result.
-        seeds: trials on each network; not on a fabric, nor of a benchmark.
-        trial_cache: of a benchmark: folder of trials that were run before.
+        seeds: trials on each network; not on a fabric, nor where a study's scenarios are.
+        trial_cache: of a place that a study adds: folder of trials that were run before.
     """
 
     simulator: str | None
@@ -181,7 +181,7 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
     """Return what trials are drawn from.
 
     Raises:
-        InputError: it cannot be read, or holds something else than networks, a fabric scenario or a benchmark.
+        InputError: it cannot be read, or holds something else than networks, a fabric scenario or a place of a study.
     """
     if not isinstance(on, str | os.PathLike):
         return _as_space(on)
@@ -224,7 +224,7 @@ def _on_networks(
     names: Sequence[str], space: DrawnNetworks | ListedNetworks, word: str | None, options: Options
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
-    require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
+    require(options.get("trial_cache") is None, "--trial-cache: is of places that studies add; leave it out here")
     name, settings = simulator_of(options, space.simulators)
     found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
@@ -276,7 +276,7 @@ def pool_of(options: Options) -> Pool | None:
 
 def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
     """Return contenders on the flows of a fabric scenario."""
-    require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
+    require(options.get("trial_cache") is None, "--trial-cache: is of places that studies add; leave it out here")
     require(options.get("seeds") is None, "--seeds: needs networks; on a fabric --trials says how many")
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):

@@ -30,14 +30,14 @@ EXAMPLES = """\
   lcca rank e2e.json aimd --on configs/networks/default.yaml --set topology=line --out ranking
   lcca rank dctcp dcqcn hpcc --on configs/fabric/leaf-spine.yaml --utility slowdown-short-p99
   lcca rank dcqcn 'dcqcn@{red,step:k_bytes=90000,expert}' --on configs/fabric/leaf-spine.yaml
-  lcca rank cubic vegas bbr yeah htcp --on cc-bench-1 --budget 30m"""
+  lcca rank aimd fair-rate --on configs/networks/default.yaml --rule t-mixture --budget 30m"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", type=one_name, help=f"the first is what you have: {POLICY_HELP}")
     add_place(parser)
-    usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, of a benchmark each scenario once"
+    usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, elsewhere each scenario once"
     parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")
     parser.add_argument("--seeds", type=positive, help="trials on each network (default: 1)")
     add_settling(parser, "of all ranks together")
@@ -48,9 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--trial-cache",
         type=Path,
         metavar="FOLDER",
-        help=f"of a benchmark: trials that were run before, added to (default: {TRIAL_CACHE}; none with --out)",
+        help=f"of a study's place: trials that were run before, added to (default: {TRIAL_CACHE}; none with --out)",
     )
-    add_folder(parser, "of a benchmark results/<name>/<hash>; else nothing is kept")
+    add_folder(parser, "of a study's place results/<name>/<hash>; else nothing is kept")
     parser.set_defaults(run=run)
 
 

@@ -75,7 +75,7 @@ def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
     parser.add_argument(
         "--simulator",
         metavar="NAME",
-        help=f"engine (default), ns3 (default of a benchmark), {', '.join(names)}; ns3 with options as in "
+        help=f"engine (default), ns3 (default of studies' places), {', '.join(names)}; ns3 with options as in "
         f"ns3:header_bytes=0: {', '.join(each.name for each in fields(Ns3Options)[:-1])}, and attributes of the queue",
     )
     add_execution(parser)
@@ -124,7 +124,7 @@ def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
         default="",
         metavar="NAME",
         help="group-sequential: fixed maximum (default of rank); t-mixture: any-time valid (default of compare and of "
-        f"benchmarks); with options as in t-mixture:alpha=0.01,step=32 or alpha=0.01: alpha, the error rate {over} "
+        f"studies' places); with options as in t-mixture:alpha=0.01,step=32 or alpha=0.01: alpha, error rate {over} "
         "(default: 0.05), and step, trials between two looks in whole blocks (default: four blocks, in ns-3 one)",
     )
 

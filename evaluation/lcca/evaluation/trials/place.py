@@ -68,7 +68,7 @@ class Execution:
 
 
 class Place(InBlocks, Protocol):
-    """Where contenders meet: networks, fabric scenarios or a benchmark, whatever simulates them.
+    """Where contenders meet: networks, fabric scenarios or a study's own, whatever simulates them.
 
     A place is what its file says and nothing else; with a seed, a utility and an `Execution` it gives numbered trials.
 

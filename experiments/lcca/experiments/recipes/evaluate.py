@@ -68,7 +68,7 @@ def evaluating(
 ) -> Prepared:
     """Return the evaluation, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     space = space_of(on, wanted.get("overrides", ()))
-    require(kind_of(space) is None, "evaluate: a benchmark's scores are of all together; use rank")
+    require(kind_of(space) is None, "evaluate: this place scores all policies together; use rank")
     if not isinstance(space, FabricSpace):
         wanted["seeds"] = wanted.get("seeds") or SEEDS
     meeting = meet(policies := each_of(policies), space, None, wanted)

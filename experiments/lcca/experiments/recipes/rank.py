@@ -66,7 +66,7 @@ def ranking(
     cached: bool = False,
     **wanted: Unpack[Wanted],
 ) -> Prepared:
-    """Return the ranking, ready to run; `cached` uses the usual cache of a benchmark's trials where none is named."""
+    """Return the ranking, ready to run; `cached` uses the usual cache of trials where none is named."""
     require_options(wanted, Wanted)
     policies = each_of(policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
@@ -75,7 +75,7 @@ def ranking(
         wanted["trial_cache"] = TRIAL_CACHE
     meeting = meet(policies, space, "rank", wanted)
     place, most = meeting.place, meeting.most(trials, RANKED)
-    usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a benchmark
+    usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a place that a study adds
     rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
 
     def question(trials: Trials) -> Answer:

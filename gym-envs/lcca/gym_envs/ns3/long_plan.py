@@ -135,8 +135,8 @@ def _checked(policy: HandDesigned, link: Bottleneck) -> HandDesigned:
         return policy
     if link.mark_packets is None:
         raise InputError(
-            f"{policy.name}: the link is drop-tail and marks nothing; give it mark_packets (a benchmark ecn, as "
-            "cc-bench-1-ecn has)"
+            f"{policy.name}: the link is drop-tail and marks nothing; give it mark_packets (`ecn` in a "
+            "file of scenarios)"
         )
     if policy.marker is not None or "mark_threshold" in policy.changed:
         raise InputError(f"{policy.name}: the link says from when on it marks; leave the threshold or the marker out")
