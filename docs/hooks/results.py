@@ -3,16 +3,18 @@
 import json
 import re
 import runpy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from markdown_tables import Row, table, worth
+from markdown_tables import judged, table
 
-from lcca.evaluation.report.words.statements import interval, number
+from lcca.evaluation.report.words.statements import interval, number, with_interval
 from lcca.evaluation.settling.intervals import t_interval
+
+Row = Mapping[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -53,7 +55,7 @@ def sets(name: str, equivalent: str = "as throughput") -> str:
         cells = ["", "", ""]
         if row:
             percent = f"{row['throughput_equivalent_percent']['difference']:+.1f} %"
-            cells = [worth(row), percent, f"**{row['verdict']}**"]
+            cells = [with_interval(row), percent, f"**{row['verdict']}**"]
         rows.append([NAMES.get(each["name"], f"`{each['name']}`"), score, f"{len(each['scores_bits'])}", *cells])
     return table(("signal set", "score, bits (SD)", "seeds", "against E2E", equivalent, "verdict"), rows)
 
@@ -62,7 +64,7 @@ def learners() -> str:
     """Return what sets are worth to laws and to tables."""
     laws, tables = (compared(read(name)) for name in ("signals", "signals-tables"))
     rows = [
-        [NAMES[name], *(cell for one in (laws[name], tables[name]) for cell in (worth(one), one["verdict"]))]
+        [NAMES[name], *(cell for one in (laws[name], tables[name]) for cell in (with_interval(one), one["verdict"]))]
         for name in laws
     ]
     return table(("signal set", "laws: against E2E, bits", "", "rule tables: against E2E, bits", ""), rows)
@@ -81,7 +83,7 @@ def headers(name: str) -> str:
     for other, row in compared(summary).items():
         if other not in {each["header"] for each in own}:
             label = f"none ({NAMES.get(other, f'`{other}`')})"
-            rows.append([label, "", scores[other], "", "", worth(row), f"**{row['verdict']}**"])
+            rows.append([label, "", scores[other], "", "", *judged(row)])
     for each in sorted(own, key=lambda each: -each["net_set"]["difference"]):
         net, gross, cost = each["net_set"], each["gross_set"], each["cost_set"]
         paid = f"{cost['difference']:+.3f}" if cost else "0"
@@ -92,7 +94,7 @@ def headers(name: str) -> str:
             score,
             f"{gross['difference']:+.3f}",
         )
-        rows.append([*first, paid, worth(net), f"**{each['decision']}**"])
+        rows.append([*first, paid, with_interval(net), f"**{each['decision']}**"])
     return table(("header", "bytes", "score, bits (SD)", "gross", "cost", "net", ""), rows)
 
 
@@ -102,7 +104,7 @@ def imperfect(name: str, what: str = "number of flows") -> str:
     rows = []
     for each in sorted(found, key=lambda each: -found[each]["against_e2e"]["difference"]):
         own, other = found[each]["against_e2e"], found[each].get("against_exact")
-        rows.append([imperfection(each), worth(own), f"**{own['verdict']}**", worth(other) if other else ""])
+        rows.append([imperfection(each), *judged(own), with_interval(other) if other else ""])
     return table((what, "against E2E", "", "against exact numbers"), rows)
 
 
@@ -113,7 +115,7 @@ def imperfect_in_both() -> str:
     for name in sorted(found["engine"], key=lambda each: -found["engine"][each]["scores_bits"][0]):
         cells = (found[place][name].get("against_e2e") for place in ("engine", "ns-3"))
         if name != "e2e":
-            rows.append([imperfection(name), *(x for each in cells for x in (worth(each), f"**{each['verdict']}**"))])
+            rows.append([imperfection(name), *(x for each in cells for x in judged(each))])
     return table(("number of flows", "in the engine, against E2E", "", "in ns-3", ""), rows)
 
 
@@ -169,7 +171,7 @@ def buffers(name: str) -> str:
     by_header = [{row["header"]: row for row in each["rows"]} for each in found]
     rows = []
     for header in sorted(middles, key=lambda each: middles[each]):
-        cells = [(worth(each[header]), f"**{each[header]['decision']}**") for each in by_header]
+        cells = [judged(each[header], "decision") for each in by_header]
         rows.append([f"`{header}`", *(cell for pair in cells for cell in pair)])
     return table(("header", *(head for each in found for head in (each["buffers"], ""))), rows)
 
@@ -193,7 +195,7 @@ def rivals(name: str) -> str:
         cells = []
         for each in by_policy:
             score, ranks = each[policy]["score_bits"], {each[policy]["best_rank"], each[policy]["worst_rank"]}
-            cells += ["–".join(map(str, sorted(ranks))), worth(score, "mean")]
+            cells += ["–".join(map(str, sorted(ranks))), with_interval(score, "mean")]
         rows.append([policy.split(":")[0] + (", tuned" if ":" in policy else ""), *cells])
     return table(("", *(head for place in places for head in (f"{place}: rank", "score, bits"))), rows)
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from markdown_tables import table, worth
+from markdown_tables import judged, table
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -24,14 +24,12 @@ def adoption(of: str) -> str:
         pair, _, where = name.partition(" ")
         first = " ".join(filter(None, (pair.replace("|", " beside "), where.removeprefix(f"on {of}"))))
         for each in found["adoption"]:
-            cells = [
-                cell for who in ("adopters", "others") for cell in (worth(each[who]), f"**{each[who]['verdict']}**")
-            ]
+            cells = [cell for who in ("adopters", "others") for cell in judged(each[who])]
             taken = f"{each['fairness']['taken_adopters']['mean']:.2f}"
             rows.append([first, f"{100 * each['share']:g} %", *cells, taken])
             first = ""
         everyone = found["everyone"]
-        rows.append(["", "all", worth(everyone), f"**{everyone['verdict']}**", "", "", ""])
+        rows.append(["", "all", *judged(everyone), "", "", ""])
     return table(("", "adopt", "adopters, bits", "", "others, bits", "", "adopters take"), rows)
 
 
@@ -45,7 +43,7 @@ def adoption_in_both() -> str:
             for where in ("the engine", "ns-3"):
                 found = every.get(f"{pair} in {where}")
                 row = found and (found["adoption"][0][part] if part else found["everyone"])
-                cells += [worth(row), f"**{row['verdict']}**"] if row else ["", ""]
+                cells += judged(row) if row else ["", ""]
             rows.append([pair.replace("|", " beside ") if words.startswith("half: a") else "", words, *cells])
     return table(("", "adopt", "in the engine, bits", "", "in ns-3, bits", ""), rows)
 
@@ -55,9 +53,9 @@ def stamping() -> str:
     rows = []
     for each in measured()["stamping"]:
         if each["A"] == "e2e":
-            rows.append([f"`{each['law']}`", each["place"], each["B"], worth(each), f"**{each['verdict']}**", "", ""])
+            rows.append([f"`{each['law']}`", each["place"], each["B"], *judged(each), "", ""])
         else:
-            rows[-1][-2:] = [worth(each), f"**{each['verdict']}**"]
+            rows[-1][-2:] = judged(each)
     return table(("header", "scenario", "who writes", "against no header", "", "against all switches", ""), rows)
 
 

@@ -131,7 +131,7 @@ def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finis
         "## size, Fig. 1",
         "Theirs: It is.",
         "all 6 intervals are simultaneous at 95%",
-        "| theirs: better |",
+        "| Theirs: better |",
         "## Measured: incast",
     ):
         assert text in page

@@ -10,7 +10,7 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.headline import TYPICAL
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommended, settings
 from lcca.evaluation.settling.intervals import UNFINISHED
@@ -20,10 +20,7 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.experiment import Costs
-from lcca.experiments.studies.words import comparison_cells, mean_cell, score_cell, together
-
-HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
-LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
+from lcca.experiments.studies.words import mean_cell, question_table, score_cell, together
 
 
 def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:
@@ -45,10 +42,9 @@ def print_study(summary: dict[str, Any]) -> None:
     """Print a table per question."""
     for question in summary["questions"]:
         found = [each for each in summary["comparisons"] if each["question"] == question["name"]]
-        rows = [(*comparison_cells(each), each["agreement"] or "") for each in found]
         title = " ".join(filter(None, (question["name"], question["asks"])))
         notes = [together(summary)] if question is summary["questions"][-1] else []
-        print_table(Table(title, HEADS, rows, left=LEFT), *notes)
+        print_table(question_table(question, found, title), *notes)
 
 
 def print_tuning(summary: dict[str, Any]) -> None:
@@ -61,12 +57,11 @@ def print_tuning(summary: dict[str, Any]) -> None:
             each["id"],
             named(each["parameters"], knobs),
             f"{each['search_score_bits']:.3f}",
-            interval(score["mean"], score["low"], score["high"], "{:.3f}"),
+            with_interval(each["score_bits"], "mean", "{:.3f}"),
             *(cell(each) for cell in paid.values()),
             str(each["trials"]),
         )
         for each in summary["policies"]
-        for score in [each["score_bits"]]
     ]
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
     notes = [f"candidates: {tried}; {summary['network_trials']} trials", *[TYPICAL] * bool(paid)]

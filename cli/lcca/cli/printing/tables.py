@@ -17,12 +17,12 @@ from lcca.evaluation.report.words.headline import headline, paid_words, score_ex
 from lcca.evaluation.report.words.merit import disagreements
 from lcca.evaluation.report.words.results import designed_table, ideal_sets_table, ideals_table, sets_table
 from lcca.evaluation.report.words.statements import (
-    NOT_SETTLED,
     TOO_WIDE,
     coverage,
     coverage_apart,
+    per_cent,
     rules_words,
-    sign_and_size,
+    verdict_words,
     with_error,
     with_interval,
 )
@@ -201,7 +201,7 @@ def _verdicts(title: str, rows: Sequence[Json]) -> Table:
     cells = [
         (
             *(c["B"], c["A"], c["utility"], with_interval(c)),
-            *(percent(c["throughput_equivalent_percent"]["difference"]), verdict_words(c), str(c["n"])),
+            *(per_cent(c["throughput_equivalent_percent"]["difference"]), verdict_words(c), str(c["n"])),
             forecast_words(c),
         )
         for c in rows
@@ -216,17 +216,6 @@ def _difference_head(comparisons: Sequence[Json]) -> str:
 def _bits(comparison: Json) -> str:
     value = comparison["difference"]
     return "–" if value is None else f"{value:+.3f}"
-
-
-def percent(value: float | None) -> str:
-    """Return a signed percentage."""
-    return "–" if value is None else f"{value:+.1f} %"
-
-
-def verdict_words(comparison: Json) -> str:
-    """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
-    words = sign_and_size(comparison)
-    return words if comparison["verdict"] == NOT_SETTLED else f"{comparison['verdict']}: {words}"
 
 
 def forecast_words(comparison: Json) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.trials import layout
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found
 from lcca.experiments.places import Meeting, On
@@ -66,7 +66,7 @@ _SHOWN = ("A", "B", "condition", "verdict", "difference", "low", "high", "unit",
 
 
 def _line(found: Mapping[str, Any]) -> str:
-    difference = interval(found["difference"], found["low"], found["high"], "{:+.3f}")
+    difference = with_interval(found)
     where = f" ({found['condition']})" if found.get("condition") else ""
     names = f"{found['B']} against {found['A']}{where}"
     return f"{names}: {found['verdict']}, {difference} {found['unit']} of {found['utility']}, {found['n']} pairs"

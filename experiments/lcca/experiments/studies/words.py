@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.headline import TYPICAL
-from lcca.evaluation.report.words.statements import interval, sign_and_size
+from lcca.evaluation.report.words.statements import interval, per_cent, verdict_words, with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, shown
 from lcca.evaluation.trials.ratio import Ratio
@@ -39,27 +40,24 @@ def together(summary: dict[str, Any]) -> str:
 def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[str]:
     head = ", ".join(filter(None, (question["name"], question["figure"])))
     theirs = f"Theirs: {question['theirs']}" if question["theirs"] else ""
-    names = ("scenario", "contender", "against", "by", "difference, bits", "against is worse by", "pairs", "ours")
-    expected = question["expected"] is not None
-    heads = (*names, f"theirs: {question['expected']}") if expected else names
-    rows = [(*comparison_cells(each), *((each["agreement"],) if expected else ())) for each in found]
-    return [f"## {head}", question["asks"], theirs, Table("", heads, rows).markdown()]
+    return [f"## {head}", question["asks"], theirs, question_table(question, found).markdown()]
 
 
-def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
-    """Return a comparison's cells: scenario, B, A, utility, difference, per cent, pairs, verdict."""
-    slower = found["throughput_equivalent_percent"]["difference"]
-    words = sign_and_size(found)
-    return (
-        found["condition"],
-        found["B"],
-        found["A"],
-        found["utility"],
-        interval(found["difference"], found["low"], found["high"], "{:+.3f}"),
-        "–" if slower is None else f"{slower:+.1f} %",
-        str(found["n"]),
-        words if words == found["verdict"] else f"{found['verdict']}: {words}",
-    )
+def question_table(question: dict[str, Any], found: Sequence[dict[str, Any]], caption: str = "") -> Table:
+    """Return the comparisons that answer a question."""
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "Scenario": lambda each: each["condition"],
+        "B": lambda each: each["B"],
+        "Against A": lambda each: each["A"],
+        "By": lambda each: each["utility"],
+        "Difference, bits": with_interval,
+        "A worse by": lambda each: per_cent(each["throughput_equivalent_percent"]["difference"]),
+        "Pairs": lambda each: str(each["n"]),
+        "Verdict": verdict_words,
+    }
+    if question["expected"] is not None:
+        columns[f"Theirs: {question['expected']}"] = lambda each: each["agreement"] or ""
+    return Table.of(caption, found, columns, {*columns} - {"Difference, bits", "A worse by", "Pairs"})
 
 
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
@@ -68,16 +66,17 @@ def _measured(rows: Sequence[dict[str, Any]]) -> str:
     by_score = {fabric_utility(name.removesuffix(BITS)).typical.head: name for name in scores}
     known = [each.over_trials for each in shown(FABRIC_TRIALS, "study")]
     metrics = [each for each in known if any(each.name in row for row in rows)]
-    cells = [
-        (
-            row["id"],
-            *(score_cell(row[name], fabric_utility(name.removesuffix(BITS))) for name in by_score.values()),
-            *(mean_cell(row, each) for each in metrics),
-        )
-        for row in rows
-    ]
-    head = ("contender", *by_score, *(each.head for each in metrics), "trials")
-    return Table("", head, [(*each, str(row["trials"])) for each, row in zip(cells, rows, strict=True)]).markdown()
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "Contender": lambda row: row["id"],
+        **{head: partial(_score, name=name) for head, name in by_score.items()},
+        **{each.head: partial(mean_cell, metric=each) for each in metrics},
+        "Trials": lambda row: str(row["trials"]),
+    }
+    return Table.of("", rows, columns).markdown()
+
+
+def _score(row: dict[str, Any], name: str) -> str:
+    return score_cell(row[name], fabric_utility(name.removesuffix(BITS)))
 
 
 def score_cell(found: dict[str, Any], utility: Ratio) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lcca.evaluation.fabric.merit import DECADES, MEASURES, PERCENTILES, starved
-from lcca.evaluation.report.words.statements import NO_BREAK, capital, interval, number, percent
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, number, percent, with_interval
 from lcca.evaluation.report.words.table import Table
 
 Json = dict[str, Any]
@@ -22,29 +23,20 @@ NOTE = (
 def merit_table(rows: Sequence[Mapping[str, Any]], whose: str = "") -> Table:
     """Return a row per contender, of what `lcca.evaluation.fabric.summary.summary` has: the mean and its numbers."""
     sizes = [size_words(each["size_from"], each["size_to"]) for each in rows[0]["merit"]["decades"]]
-    head = ["Contender", "Merit, bits", f"− {rows[0]['merit']['against']}", *sizes, ""]
-    body = [
-        (
-            *(
-                row["id"],
-                _bits(row["merit"]["merit_bits"], "{:.3f}"),
-                _bits(row["merit"]["difference_bits"], "{:+.3f}"),
-            ),
-            *(
-                " / ".join(number(each[f"{name}_bits"]["value"]) for name in PERCENTILES)
-                for each in row["merit"]["decades"]
-            ),
-            starved(row["merit"]),
-        )
-        for row in rows
-    ]
+    columns: dict[str, Callable[[Json], str]] = {
+        "Contender": lambda row: row["id"],
+        "Merit, bits": lambda row: with_interval(row["merit"]["merit_bits"], "value", "{:.3f}"),
+        f"− {rows[0]['merit']['against']}": lambda row: with_interval(row["merit"]["difference_bits"], "value"),
+        **{words: partial(_percentiles, at=at) for at, words in enumerate(sizes)},
+        "": lambda row: starved(row["merit"]),
+    }
     out = [words for ends in DECADES if (words := size_words(*ends)) not in sizes]
     caption = capital(f"{whose}figure of merit, and −log2 of {' / '.join(PERCENTILES)} by size")
-    return Table(caption + (f"; left out, without flows: {', '.join(out)}" if out else ""), head, body)
+    return Table.of(caption + (f"; left out, without flows: {', '.join(out)}" if out else ""), rows, columns)
 
 
-def _bits(value: Mapping[str, float], form: str) -> str:
-    return interval(value["value"], value["low"], value["high"], form)
+def _percentiles(row: Json, at: int) -> str:
+    return " / ".join(number(row["merit"]["decades"][at][f"{name}_bits"]["value"]) for name in PERCENTILES)
 
 
 def size_words(low: float, high: float | None) -> str:

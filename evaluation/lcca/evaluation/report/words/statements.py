@@ -37,6 +37,12 @@ def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> 
     return f"{SIGNS[direction]}, {SIZES[size].format(margin)}"
 
 
+def verdict_words(comparison: Mapping[str, Any]) -> str:
+    """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
+    words, verdict = sign_and_size(comparison), comparison["verdict"]
+    return words if verdict in (NOT_SETTLED, words) else f"{verdict}: {words}"
+
+
 def void(comparison: Mapping[str, Any]) -> str:
     """Return why a record has no verdict, whatever its scores say; empty if it may have one."""
     if (comparison.get("unfinished") or {}).get("too_many"):
@@ -120,6 +126,11 @@ def percent(value: float, signed: bool = True) -> str:
     if not signed and "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", MINUS) + NO_BREAK + "%"
+
+
+def per_cent(value: float | None) -> str:
+    """Return a signed percentage for a table, a dash for what is absent."""
+    return "–" if value is None else f"{value:+.1f} %"
 
 
 TOO_WIDE = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lcca.cli.printing.console import print_table
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
 from lcca.studies.acc.config import ACC
@@ -31,5 +31,4 @@ def _cell(value: Any, metric: Metric) -> str:
 
 
 def _verdict(found: dict[str, Any]) -> tuple[str, str]:
-    words = interval(found["difference"], found["low"], found["high"], "{:+.4f}")
-    return words, f"{found['verdict']} ({found['n']} pairs)"
+    return with_interval(found, form="{:+.4f}"), f"{found['verdict']} ({found['n']} pairs)"

@@ -6,7 +6,7 @@ from typing import Any
 
 from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import interval, with_interval
 from lcca.evaluation.report.words.table import Table
 from lcca.studies.cceval.config import EstimationConfig
 
@@ -39,7 +39,7 @@ def _print_metrics(config: EstimationConfig, content: dict[str, Any]) -> None:
     rows = [
         (
             asked.words_for_it,
-            interval(row["estimate"], row["low"], row["high"], "{:.5g}"),
+            with_interval(row, "estimate", "{:.5g}"),
             _accuracy(row),
             f"{row['accurate_first']['n']:,} trials" if row["accurate_first"] else "not yet",
             f"{row['forecast_low']:,}–{row['forecast_high']:,}",
@@ -68,7 +68,7 @@ def print_durations(content: dict[str, Any]) -> None:
     rows = [
         (
             *(f"{row['duration_us']:,g}", f"{row['trials']:,}", f"{row['flows']:,}"),
-            interval(row["estimate"], row["low"], row["high"], "{:.4g}"),
+            with_interval(row, "estimate", "{:.4g}"),
             _bias(row),
             interval(row["mean_of_trials"], row["mean_low"], row["mean_high"], "{:.4g}"),
             "–" if row["trials_needed"] is None else f"{row['trials_needed']:,.0f} trials",

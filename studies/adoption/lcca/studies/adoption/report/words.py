@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.report.words.table import Table
 
 POPULATIONS = ("adopters", "others")
@@ -26,8 +26,7 @@ def adoption_table(content: Mapping[str, Any]) -> Table:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
-    found = interval(row["difference"], row["low"], row["high"], "{:+.3f}")
-    return found, row["verdict"]
+    return with_interval(row), row["verdict"]
 
 
 def _mean(value: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.report.words.table import Table
 
 Json = Mapping[str, Any]
@@ -24,8 +24,7 @@ def hard_words(summary: Json) -> str:
 
 def loss_words(record: Json, unit: str) -> str:
     """Return the confirmed loss of one network, the reference, and what it looked like in the search."""
-    loss = record["loss"]
-    words = interval(loss["mean"], loss["low"], loss["high"], "{:.3f}")
+    words = with_interval(record["loss"], "mean", "{:.3f}")
     return (
         f"loses {words} {unit}".rstrip() + f" against {record['against']} (in the search {record['search_loss']:.3f})"
     )
@@ -37,7 +36,7 @@ def hard_table(summary: Json) -> Table:
     rows = [
         (
             *(f"{each['network'].get(name, 0):g}" for name in summary["varying"]),
-            interval(each["loss"]["mean"], each["loss"]["low"], each["loss"]["high"], "{:.3f}"),
+            with_interval(each["loss"], "mean", "{:.3f}"),
             *(f"{each['search_loss']:.3f}", each["against"], str(each["trials"]), "yes" if each["confirmed"] else "no"),
         )
         for each in summary["hard_networks"]
