@@ -81,8 +81,9 @@ PAPERS: dict[str, tuple[int, float, float | None]] = {  # hosts, oversubscriptio
 
 def scenarios_of_papers() -> list[Path]:
     """Return their files; those of studies lie in the studies."""
-    of_studies = CONFIGS.parents[1].glob("studies/*/configs/scenarios/*.yaml")
-    return [each for each in (*CONFIGS.parent.glob("*/scenarios/*.yaml"), *of_studies) if CONFIGS not in each.parents]
+    of_studies, own = CONFIGS.parents[1].glob("studies/*/configs/scenarios/*.yaml"), (CONFIGS, CONFIGS.parent / "ai")
+    found = (*CONFIGS.parent.glob("*/scenarios/*.yaml"), *of_studies)
+    return [each for each in found if not any(folder in each.parents for folder in own)]
 
 
 def folder_of(scenario: Path) -> str:
