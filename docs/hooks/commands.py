@@ -1,22 +1,34 @@
-"""Fills the page on the command line, as the site is built, with the help of every command.
+"""Fills pages, as the site is built, with the help of every command and of the functions of the same names.
 
-Help is not written into the page: its form depends on Python's version, and studies add commands.
+It is not written into the pages: its form depends on Python's version, and studies add commands.
 """
 
 import argparse
+import inspect
 import os
 from typing import Any
 
+import lcca.api
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
 
-MARK = "<!-- help of commands -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of all commands where a page has the mark of it (MkDocs, for each page)."""
-    return markdown.replace(MARK, commands()) if MARK in markdown else markdown
+    """Put help where a page has the mark of it (MkDocs, for each page)."""
+    for mark, help in {"<!-- help of commands -->": commands, "<!-- help of functions -->": functions}.items():
+        markdown = markdown.replace(mark, help()) if mark in markdown else markdown
+    return markdown
+
+
+def functions() -> str:
+    """Return the parameters of every function that is a command too, and what they mean."""
+    found = {name: getattr(lcca.api, name) for name in lcca.api.__all__ if name in COMMANDS}
+    parts = {f"{name}{inspect.signature(each)}": each.__doc__ for name, each in found.items()}
+    return "\n\n".join(
+        f"### lcca.{head.partition('(')[0]}\n\n```text\n{head}\n\n{doc}\n```" for head, doc in parts.items()
+    )
 
 
 def commands() -> str:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from lcca.api import load_run
 from lcca.cli import main as cli
 from lcca.cli.commands import COMMANDS, load
+from lcca.cli.commands.results import serve
 from lcca.evaluation.scenarios.networks import ListedNetworks
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import read_manifest
@@ -71,7 +73,7 @@ def test_json_may_stand_before_the_command(lcca: RunCommand) -> None:
 def test_json_is_refused_where_there_is_none(
     monkeypatch: pytest.MonkeyPatch, lcca: RunCommand, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("lcca.cli.commands.results.serve.run", lambda _: 0)  # would serve without end
+    monkeypatch.setattr(serve, "run", wraps(serve.run)(lambda *_: 0))  # would serve without end
     for given in (("--json", *words), (*words, "--json")):
         answer = lcca(*given)
         assert (answer.status, answer.out) == (2, "")

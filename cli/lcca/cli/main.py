@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from lcca.cli.commands import COMMANDS, GROUPS, WITH_TABLES, WITHOUT_JSON, load
+from lcca.cli.options.arguments import add_arguments
 from lcca.cli.streams import results_alone, said_at_once
 from lcca.inputs.began import BEGAN
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
@@ -72,9 +73,7 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
         common = [everywhere] * (each not in WITHOUT_JSON) + [tables] * (each in WITH_TABLES)
         found = listed.add_parser(each, help=summary, description=summary, parents=common)
         if each in modules:
-            found.formatter_class = argparse.RawDescriptionHelpFormatter
-            found.epilog = f"examples:\n{modules[each].EXAMPLES}"
-            modules[each].add(found)
+            add_arguments(found, modules[each])
     return top
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -29,6 +29,7 @@ from lcca.evaluation.trials.utilities import OwnUtility
 from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
+from lcca.experiments.verbs.options import AtPlace, On
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require
@@ -44,7 +45,6 @@ from lcca.workers.pool import Pool
 from lcca.workers.processes import Processes
 
 Space: TypeAlias = DrawnNetworks | ListedNetworks | FabricSpace
-On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
 
 FIRST_LOOK: int = Rule.model_fields["first_look"].default
 _PLACES: dict[str, type[Model]] = {
@@ -53,30 +53,6 @@ _PLACES: dict[str, type[Model]] = {
     "network-list": ListedNetworks,
     "scenario": FabricScenario,
 }
-
-
-class Options(TypedDict, total=False):
-    """How trials are run; what is left out is the place's own.
-
-    Attributes:
-        simulator: engine; ns3, perhaps with options as in ``ns3:header_bytes=0,queue=red``; or on a fabric fluid.
-        overrides: keys of the place's file, as in ``workload.load=0.7``; of a list of networks of each.
-        utility: that scores a trial.
-        seed: everything random follows from it.
-        jobs: threads or workers; never changes a result.
-        executor: where trials run, by its name (`lcca.evaluation.trials.executors`); never changes a result.
-        seeds: trials on each network; not on a fabric, nor where a study's scenarios are.
-        trial_cache: of a place that a study adds: folder of trials that were run before.
-    """
-
-    simulator: str | None
-    overrides: Sequence[str]
-    utility: str | None
-    seed: int
-    seeds: int | None
-    jobs: int
-    executor: str
-    trial_cache: Path | None
 
 
 @dataclass(frozen=True)
@@ -106,12 +82,6 @@ def kinds_of_studies() -> dict[str, PlaceKind]:
 def kind_of(space: object) -> PlaceKind | None:
     """Return the kind of a place that a study adds; None of all others."""
     return next((kind for kind in kinds_of_studies().values() if isinstance(space, kind.model)), None)
-
-
-def require_options(passed: Mapping[str, Any], known: type) -> None:
-    """Raise `TypeError` for a keyword that is none of a `TypedDict`, which Python itself would take."""
-    for name in passed.keys() - known.__annotations__.keys():
-        raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, known.__annotations__)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,25 +126,25 @@ class Meeting:
         return wanted or self.space.length or usual.get(self.simulator, usual[self.space.simulators[0]])
 
 
-def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Meeting:
+def meet(names: Sequence[str], on: On, asked: AtPlace, word: str | None) -> Meeting:
     """Return contenders by these names and the place where they meet.
 
     Args:
         names: of the contenders: hand-designed ones, files of policies, classes in Python; transports on a fabric.
         on: the place.
-        word: what the trials are for, which their seeds follow from; None for those of `seed` itself (`seed_of`).
-        options: how they are run.
+        asked: how trials are run.
+        word: what they are for, which their seeds follow from; None for those of `seed` itself (`seed_of`).
 
     Raises:
         InputError: something cannot be read, is named twice, or is not to be had at this place.
     """
     require(len(set(names)) == len(names), "a policy is named twice; give each once")
-    space = space_of(on, options.get("overrides", ()))
+    space = space_of(on, asked.overrides)
     if (kind := kind_of(space)) is not None:
-        return kind.meet(names, space, word, options)
+        return kind.meet(names, space, asked)
     if isinstance(space, FabricSpace):
-        return _on_fabric(names, space, word, options)
-    return _on_networks(names, space, word, options)
+        return _on_fabric(names, space, asked, word)
+    return _on_networks(names, space, asked, word)
 
 
 def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
@@ -221,24 +191,21 @@ def _listed(document: Document, overrides: Sequence[str]) -> ListedNetworks:
 
 
 def _on_networks(
-    names: Sequence[str], space: DrawnNetworks | ListedNetworks, word: str | None, options: Options
+    names: Sequence[str], space: DrawnNetworks | ListedNetworks, asked: AtPlace, word: str | None
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
-    require(options.get("trial_cache") is None, "--trial-cache: is of places that studies add; leave it out here")
-    name, settings = simulator_of(options, space.simulators)
+    require(asked.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
+    name, settings = simulator_of(asked, space.simulators)
     found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
-    jobs, in_python = (
-        options.get("jobs", 1),
-        any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy)),
-    )
-    pool = pool_of(options) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
+    jobs, in_python = asked.jobs, any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy))
+    pool = pool_of(asked) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
     execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
     simulator = execution.of_networks(space.duration)
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
-    scored, count = space.utility(options.get("utility") or space.usual_utility), options.get("seeds") or 1
-    seed = first = options.get("seed", 1)
+    scored, count = space.utility(asked.utility or space.usual_utility), asked.seeds or 1
+    seed = first = asked.seed
     if word is None:
         seeds = [seed_of(first, k) for k in range(count)]
     else:
@@ -254,13 +221,13 @@ def _on_networks(
         depends["ns3"] = asdict(execution.ns3)
     step = place.block if name == "ns3" else None
     notes = [f"{each.name}: {note}" for each in found for note in each.notes]
-    own = one_name(options.get("utility") or "") if isinstance(scored, OwnUtility) else ""
+    own = one_name(asked.utility or "") if isinstance(scored, OwnUtility) else ""
     return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=own)
 
 
-def simulator_of(options: Options, simulators: Sequence[str]) -> tuple[str, str]:
+def simulator_of(asked: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
     """Return the simulator of a place, and the text of its options."""
-    name, _, settings = (options.get("simulator") or simulators[0]).partition(":")
+    name, _, settings = (asked.simulator or simulators[0]).partition(":")
     name = "engine" if name == FABRIC else name
     known = ["engine" if each == FABRIC else each for each in simulators]
     require(name in known, f"--simulator {name}: not here{did_you_mean(name, known)}")
@@ -268,22 +235,21 @@ def simulator_of(options: Options, simulators: Sequence[str]) -> tuple[str, str]
     return name, settings
 
 
-def pool_of(options: Options) -> Pool | None:
+def pool_of(asked: AtPlace) -> Pool | None:
     """Return the workers that are asked for; None for what is usual here."""
-    name = options.get("executor", "local")
-    return None if name == "local" else executor(name, options.get("jobs", 1))
+    return None if asked.executor == "local" else executor(asked.executor, asked.jobs)
 
 
-def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
+def _on_fabric(names: Sequence[str], space: FabricSpace, asked: AtPlace, word: str | None) -> Meeting:
     """Return contenders on the flows of a fabric scenario."""
-    require(options.get("trial_cache") is None, "--trial-cache: is of places that studies add; leave it out here")
-    require(options.get("seeds") is None, "--seeds: needs networks; on a fabric --trials says how many")
+    require(asked.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
+    require(asked.seeds is None, "--seeds: needs networks; on a fabric --trials says how many")
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
-        scored = space.utility(options.get("utility") or space.usual_utility)
-    first, (name, _) = options.get("seed", 1), simulator_of(options, space.simulators)
+        scored = space.utility(asked.utility or space.usual_utility)
+    first, (name, _) = asked.seed, simulator_of(asked, space.simulators)
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
-    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1), pool_of(options)))
+    place = space.trials(seed, scored, Execution(name, asked.jobs, pool_of(asked)))
     return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
 
 

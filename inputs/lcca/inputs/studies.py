@@ -96,9 +96,9 @@ class Variant:
     """Another question that a command of the core asks where an option of the study's is given.
 
     Attributes:
-        module: with `add(parser)`, which adds the option, and `run(options)`, which returns None where it is not given.
-        keyword: of the Python function of the same name.
-        prepared: the function that returns the experiment, ready to run.
+        module: with the `OPTION`, and `run(asked, options)`, which returns None where it is not given.
+        keyword: field of the command's verb that the option is.
+        prepared: the function that returns the experiment of such a verb, ready to run.
     """
 
     module: str

@@ -11,6 +11,7 @@ from lcca.cli.main import main
 from lcca.experiments.recipes.rank import ranking
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.manifest import code_of
+from lcca.experiments.verbs.meeting import Rank
 from lcca.inputs import studies
 from lcca.inputs.digests import imports
 
@@ -69,7 +70,7 @@ def test_the_code_of_a_ranking_is_that_of_its_benchmark_too(name: str, monkeypat
         code_version.code_version.cache_clear()
         return code_of(config)
 
-    config = ranking(["aimd", "fixed-window:9"], "cc-bench-1-flat", simulator="engine").config
+    config = ranking(Rank(["aimd", "fixed-window:9"], "cc-bench-1-flat", simulator="engine")).config
     before, really = code(), imports.read_limited
     other = lambda path: really(path) + b"\n#" * str(path).endswith(f"studies/ccbench/{name}")  # noqa: E731
     monkeypatch.setattr(imports, "read_limited", other)

@@ -1,6 +1,7 @@
 """A tiny search, for the tests that ask all kinds of runs."""
 
 from lcca.studies.stress.recipe import stressing
+from lcca.studies.stress.verb import Stress
 from tests.experiments.runs.run_files import NOT_A_SPACE, OTHER, POLICY, SPACE, RunKind
 from tests.experiments.runs.verbs import met
 
@@ -26,4 +27,4 @@ RUNS = {
         needs=("optuna",),
     ),
 }
-VERBS = {"stress": met(stressing, "mine.py:Mine", ["policy.json", "other.json"], library="optuna")}
+VERBS = {"stress": met(stressing, Stress, "mine.py:Mine", ["policy.json", "other.json"], library="optuna")}

@@ -22,6 +22,7 @@ from lcca.experiments.recipes.rank import ranking
 from lcca.experiments.runs.context import opened
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.tuning.config import TuningConfig
+from lcca.experiments.verbs.meeting import Agree, Compare, Evaluate, Rank
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 from lcca.signal_sets.headers.header import header
@@ -76,11 +77,11 @@ CHANGES = [
 FIRST = {"policy.json": kinds.POLICY}
 STUDY = kinds.STUDY.replace("window:bdps=1\n", "policy.json\n", 1).replace("name: windows", "name: windows\nseed: 4")
 VERBS = {
-    "evaluate": met(evaluating, ["mine.py:Mine", MIX]),
-    "compare": met(comparing, "mine.py:Mine", MIX),
-    "rank": met(ranking, ["aimd", "mine.py:Mine", MIX]),
-    "agree": met(agreeing, ["mine.py:Mine", "policy.json", "other.json"]),
-    "evaluate-fabric": Verb(FABRIC | POLICIES, lambda: evaluating(["dctcp", MIX], "star.yaml").config),
+    "evaluate": met(evaluating, Evaluate, ["mine.py:Mine", MIX]),
+    "compare": met(comparing, Compare, "mine.py:Mine", MIX),
+    "rank": met(ranking, Rank, ["aimd", "mine.py:Mine", MIX]),
+    "agree": met(agreeing, Agree, ["mine.py:Mine", "policy.json", "other.json"]),
+    "evaluate-fabric": Verb(FABRIC | POLICIES, lambda: evaluating(Evaluate(["dctcp", MIX], "star.yaml")).config),
     "tune": read(TuningConfig, "seed: 4\n" + kinds.TUNE, FABRIC, "optuna"),
     "study": read(StudyConfig, STUDY, FABRIC | FIRST, "optuna"),
     "sweep": Verb(SWEEP, lambda: read_campaign("small.yaml")),

@@ -60,10 +60,10 @@ class Verb:
 MIX = "mix:0.5(policy.json|other.json)"
 
 
-def met(verb: Callable[..., Any], *names: Any, library: str = "", **options: Any) -> Verb:
+def met(prepare: Callable[..., Any], verb: Callable[..., Any], *names: Any, library: str = "", **options: Any) -> Verb:
     """Return a verb on networks that an own function scores."""
-    prepared = partial(verb, *names, on="space.yaml", utility="utility.py:f", **options)
-    return Verb(NETWORKS | CONTROL | POLICIES, lambda: prepared().config, library)
+    asked = partial(verb, *names, on="space.yaml", utility="utility.py:f", **options)
+    return Verb(NETWORKS | CONTROL | POLICIES, lambda: prepare(asked()).config, library)
 
 
 def read(model: type[RunConfig], text: str, files: Mapping[str, str], library: str = "") -> Verb:

@@ -1,8 +1,9 @@
 """The sub-commands, one module each.
 
-A command is a module with `EXAMPLES` and `add(parser)`, which adds its options and sets `run`, a function from the
-parsed options to the exit status. Only the module of the command that was asked for is imported. Those in `ROOMS` are
-in a folder of that name.
+A command is a module with `EXAMPLES` and `run(asked, options)`: the first is a verb, whose fields are what the command
+takes (`lcca.inputs.options`), the second all that is parsed; it returns the exit status. In `more()` may be options of
+fields that Python alone has otherwise. Only the module of the command that was asked for is imported. Those in `ROOMS`
+are in a folder of that name.
 """
 
 from __future__ import annotations

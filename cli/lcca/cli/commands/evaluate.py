@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.trials import (
-    POLICY_HELP,
-    add_bound,
-    add_folder,
-    add_place,
-    place_of,
-    report_failures,
-    run_or_plan,
-)
-from lcca.experiments.defaults import BOUNDED, IN_BOTH, SEEDS
+from lcca.cli.options.common import print_json
+from lcca.cli.options.running import report_failures, run_or_plan
+from lcca.experiments.verbs.meeting import Agree, Evaluate
 from lcca.inputs.errors import require
-from lcca.inputs.names import one_name
+from lcca.inputs.options import options_of
 from lcca.inputs.units import PACKET_BYTES
 
 EXAMPLES = """\
@@ -28,38 +20,20 @@ EXAMPLES = """\
   lcca evaluate --bound --on configs/networks/default.yaml --utility 2t --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("policies", nargs="*", type=one_name, metavar="policy", help=POLICY_HELP)
-    add_place(parser, "or both: do engine and ns3 agree on the same networks?")
-    parser.add_argument(
-        "--trials",
-        type=positive,
-        help=f"networks (default: all of a list, {SEEDS} of a space, {IN_BOTH} with both simulators, {BOUNDED} with "
-        f"--bound alone), or trials on a fabric (default: {SEEDS})",
-    )
-    parser.add_argument("--seeds", type=positive, help=f"trials on each network (default: {SEEDS})")
-    add_bound(parser, "; alone without policies")
-    add_folder(parser)
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: Evaluate, options: argparse.Namespace) -> int:
     from lcca.cli.printing.fabric import print_fabric
     from lcca.cli.printing.policies import print_networks
     from lcca.cli.printing.tables import print_gap
     from lcca.evaluation.fabric.space import FabricTrials
     from lcca.experiments.recipes.evaluate import evaluating, fabric_trials
 
-    if not options.policies:
-        return _bound_alone(options)
-    simulator, _, settings = (options.simulator or "").partition(":")
+    if not asked.policies:
+        return _bound_alone(asked, options)
+    simulator, _, settings = (asked.simulator or "").partition(":")
     if simulator == "both":
-        return _in_both(options, f"ns3:{settings}")
-    wanted = place_of(options)
-    prepared = evaluating(options.policies, options.on, trials=options.trials, bound=options.bound, **wanted)
-    if (result := run_or_plan(options, prepared)) is None:
+        return _in_both(asked, options, f"ns3:{settings}")
+    prepared = evaluating(asked)
+    if (result := run_or_plan(prepared, asked, options)) is None:
         return 0
     content, place = result.content, prepared.experiment.place
     if not isinstance(place, FabricTrials):
@@ -67,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             print_json(content)
         else:
             print_networks(content["policies"], getattr(prepared.meeting.space, "packet_bytes", PACKET_BYTES))
-            print_gap(result.rows if options.bound else result.rows[:0])
+            print_gap(result.rows if asked.bound else result.rows[:0])
         return report_failures(list(result.rows["error"]))
     if options.json:
         print_json(content | {"rows": [each.row(place.utility) for each in fabric_trials(result.rows, place)]})
@@ -77,30 +51,28 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _bound_alone(options: argparse.Namespace) -> int:
+def _bound_alone(asked: Evaluate, options: argparse.Namespace) -> int:
     """Print what is possible, whatever the policy."""
     from lcca.cli.printing.tables import print_ideals
     from lcca.experiments.recipes.evaluate import possible
 
-    require(options.bound, "name a policy, or ask with --bound what is possible")
+    require(asked.bound, "name a policy, or ask with --bound what is possible")
     for name in ("simulator", "seeds", "out", "plan"):
         require(not getattr(options, name), f"--{name}: needs a policy")
-    wanted = {name: getattr(options, name) for name in ("trials", "utility", "seed", "overrides")}
-    found = possible(options.on, **wanted)
-    print_json(found) if options.json else print_ideals(found, f"what is possible on {options.on}")
+    found = possible(asked.on, trials=asked.trials, utility=asked.utility, seed=asked.seed, overrides=asked.overrides)
+    print_json(found) if options.json else print_ideals(found, f"what is possible on {asked.on}")
     return 0
 
 
-def _in_both(options: argparse.Namespace, ns3: str) -> int:
+def _in_both(asked: Evaluate, options: argparse.Namespace, ns3: str) -> int:
     """Run policies in both simulators: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
     from lcca.cli.printing.policies import print_agreement
     from lcca.experiments.recipes.agree import agreeing
 
-    require(not options.seeds, "--seeds: not with --simulator both, which has one trial on each network")
-    require(not options.bound, "--bound: not with --simulator both")
-    wanted = place_of(options) | {"simulator": ns3}
-    prepared = agreeing(options.policies, options.on, trials=options.trials, **wanted)
-    if (result := run_or_plan(options, prepared)) is None:
+    require(not asked.seeds, "--seeds: not with --simulator both, which has one trial on each network")
+    require(not asked.bound, "--bound: not with --simulator both")
+    both = {each.key: getattr(asked, each.key) for each in options_of(Agree) if hasattr(asked, each.key)}
+    if (result := run_or_plan(agreeing(Agree(**both | {"simulator": ns3})), asked, options)) is None:
         return 0
     print_json(result.content) if options.json else print_agreement(result.content)
     return 1 if result.content["failed"] else 0

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.trials import (
-    POLICY_HELP,
-    add_folder,
-    add_place,
-    add_settling,
-    place_of,
-    run_or_plan,
-    seconds,
-    settling_of,
-)
-from lcca.experiments.defaults import RANKED, TRIAL_CACHE
-from lcca.inputs.names import one_name
+from lcca.cli.options.common import print_json
+from lcca.cli.options.running import run_or_plan
+from lcca.experiments.verbs.meeting import Rank
 
 if TYPE_CHECKING:
     from lcca.evaluation.comparison.ranking import Ranking
@@ -33,37 +22,13 @@ EXAMPLES = """\
   lcca rank aimd fair-rate --on configs/networks/default.yaml --rule t-mixture --budget 30m"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("policies", nargs="+", type=one_name, help=f"the first is what you have: {POLICY_HELP}")
-    add_place(parser)
-    usual = f"{RANKED['engine']}, on a fabric {RANKED['fabric']}, elsewhere each scenario once"
-    parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")
-    parser.add_argument("--seeds", type=positive, help="trials on each network (default: 1)")
-    add_settling(parser, "of all ranks together")
-    parser.add_argument(
-        "--budget", type=seconds, help="stop after this time, as in 30m, settled or not: with --rule t-mixture alone"
-    )
-    parser.add_argument(
-        "--trial-cache",
-        type=Path,
-        metavar="FOLDER",
-        help=f"of a study's place: trials that were run before, added to (default: {TRIAL_CACHE}; none with --out)",
-    )
-    add_folder(parser, "of a study's place results/<name>/<hash>; else nothing is kept")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(asked: Rank, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     from lcca.experiments.places import kind_of
     from lcca.experiments.recipes.rank import ranking
 
-    wanted = place_of(options) | settling_of(options)
-    prepared = ranking(
-        options.policies, options.on, trials=options.trials, budget_s=options.budget, cached=not options.out, **wanted
-    )
-    if (result := run_or_plan(options, prepared)) is None:
+    prepared = ranking(asked, cached=not asked.out)
+    if (result := run_or_plan(prepared, asked, options)) is None:
         return 0
     found: Ranking = result.answers[0].content
     place = prepared.meeting.place
@@ -74,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(result.content)
     else:
         kind = kind_of(prepared.meeting.space)
-        margin = f"{options.margin_percent:g} % of {kind.whole if kind else _measure(place.utility)}"
+        margin = f"{asked.margin_percent:g} % of {kind.whole if kind else _measure(place.utility)}"
         _print(found, title, kind.measure if kind else "score (bits)", margin, result.content)
     return 0
 

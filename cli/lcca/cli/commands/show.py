@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lcca.cli.options.common import print_answer, print_json
 from lcca.inputs.errors import require
+from lcca.inputs.options import argument, option, verb
 
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -33,21 +34,6 @@ EXAMPLES = """\
   lcca show tuners
   lcca show networks configs/networks/default.yaml
   lcca show run results/quickstart/*/"""
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    known = "; ".join(f"{name}: {(function.__doc__ or '').rstrip('.')}" for name, function in WHAT.items())
-    parser.add_argument("what", choices=tuple(WHAT), metavar="WHAT", help=known)
-    parser.add_argument("name", nargs="?", help="which one: a name, a file, or a run's folder")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
-    one = options.what in ("policy", "signal", "signal-set", "header", "networks", "run")
-    require(one == (options.name is not None), f"show {options.what}: {'name which one' if one else 'takes no name'}")
-    return WHAT[options.what](options)
 
 
 def _policy(options: argparse.Namespace) -> int:
@@ -271,3 +257,19 @@ WHAT: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
 }
 """What is shown."""
+
+
+@verb
+class Show:
+    what: str = argument(
+        "; ".join(f"{name}: {(function.__doc__ or '').rstrip('.')}" for name, function in WHAT.items()),
+        metavar="WHAT",
+        choices=tuple(WHAT),
+    )
+    name: str | None = option("which one: a name, a file, or a run's folder")
+
+
+def run(asked: Show, options: argparse.Namespace) -> int:
+    one = asked.what in ("policy", "signal", "signal-set", "header", "networks", "run")
+    require(one == (asked.name is not None), f"show {asked.what}: {'name which one' if one else 'takes no name'}")
+    return WHAT[asked.what](options)

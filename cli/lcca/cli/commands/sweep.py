@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import positive, print_json, print_visible
+from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.trials.layout import REPORT
-from lcca.experiments.defaults import TRAINING_CACHE
+from lcca.experiments.verbs.written import Sweep
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
@@ -19,47 +17,20 @@ EXAMPLES = """\
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_campaign(parser)
-    parser.add_argument(
-        "--training-cache",
-        type=Path,
-        metavar="FOLDER",
-        help=f"finished trainings, used and added to (default: {TRAINING_CACHE}; none with --out)",
-    )
-    parser.add_argument(
-        "--trainings",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="trainings in parallel, each in a process on one thread, with --executor ray on the cluster "
-        "(default 1: each in turn, on all threads); never changes a result",
-    )
-    parser.add_argument(
-        "--until",
-        choices=("trained",),
-        help="end after the trainings of the first training seeds; the same command without it goes on",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: Sweep, options: argparse.Namespace) -> int:
     from lcca.cli.printing.forecasts import print_forecasts
     from lcca.cli.printing.tables import print_points, print_result
-    from lcca.experiments.recipes.sweep import forecasts, sweep
+    from lcca.experiments.recipes.sweep import sweeping
 
-    names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides")
-    wanted = {name: getattr(options, name) for name in names}
+    prepared = sweeping(asked)
     if options.plan:
-        name, remaining = forecasts(options.config, **wanted)
+        remaining = prepared.costs()
         if options.json:
             print_json({"points": [{"name": point, **each.to_json()} for point, each in remaining.items()]})
         else:
-            print_forecasts(name, remaining)
+            print_forecasts(prepared.grid.name, remaining)
         return 0
-    result = sweep(options.config, resume=True, quiet=False, until=options.until, **wanted)
+    result = prepared.run(asked.out, resume=True, quiet=False)
     if options.json:
         print_json(result.content)
     elif "rows" in result.content:

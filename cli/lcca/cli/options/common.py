@@ -5,39 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from lcca.inputs.errors import visible
 from lcca.inputs.json_values import json_value
-from lcca.inputs.numbers import integer
-
-MOST = 1_000_000
+from lcca.inputs.options import argument, verb
 
 
-def positive(text: str) -> int:
-    """Parse a whole number of at least 1, small enough to count what a computer can hold."""
-    value = _whole(text, 1)
-    if value > MOST:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST}, got {value}")
-    return value
+@verb
+class OfRun:
+    """A verb about a run."""
 
-
-def natural(text: str) -> int:
-    """Parse a whole number of at least 0, small enough to be a seed of the engine."""
-    value = _whole(text, 0)
-    if value >= 2**63:
-        raise argparse.ArgumentTypeError(f"must be below 2^63, got {value}")
-    return value
-
-
-def _whole(text: str, least: int) -> int:
-    try:
-        value = integer(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r:.60}") from None
-    if value < least:
-        raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
-    return value
+    run_folder: Path = argument("a run's folder")
 
 
 def print_visible(text: str, **options: Any) -> None:

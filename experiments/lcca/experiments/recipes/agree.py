@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import pandas as pd
 
 from lcca.evaluation.comparison.agreement import MARGIN_BITS, agreements, order_flips
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.source import NetworkTrials
-from lcca.experiments.defaults import IN_BOTH
 from lcca.experiments.experiment import Experiment, Found, Stop
-from lcca.experiments.places import On, Options, meet
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.places import meet
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.prepared import Prepared, identity
 from lcca.experiments.runs.kinds import AGREE
+from lcca.experiments.verbs.meeting import IN_BOTH, Agree
 from lcca.inputs.errors import require
 from lcca.remy_plus.engine import Engine
 
@@ -24,47 +25,11 @@ STEP = 10
 """Networks in a block, what a kill loses at most."""
 
 
-def agree(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    margin_bits: float = MARGIN_BITS,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Options],
-) -> Result:
-    """Run policies in the fast engine and in ns-3, on the same networks with the same seeds.
-
-    Args:
-        policies: that both can run.
-        on: a network space.
-        trials: networks, rounded up to whole blocks; 96 unless given.
-        margin_bits: within which mean scores agree.
-        out: folder that keeps every trial.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        wanted: see `Options`.
-
-    Raises:
-        InputError: something cannot be read or run, or the folder is not free.
-    """
-    prepared = agreeing(policies, on, trials=trials, margin_bits=margin_bits, **wanted)
-    return prepared.run(out, resume=resume, quiet=quiet)
-
-
-def agreeing(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    margin_bits: float = MARGIN_BITS,
-    **wanted: Unpack[Options],
-) -> Prepared:
-    """Return the check, ready to run."""
+def agreeing(asked: Agree) -> Prepared:
+    """Run policies in the fast engine and in ns-3, on the same networks with the same seeds."""
+    margin_bits = MARGIN_BITS if asked.margin_bits is None else asked.margin_bits
     require(margin_bits > 0, f"margin_bits: must be > 0, got {margin_bits:g}")
-    meeting = meet(policies, on, "agree", {**wanted, "simulator": wanted.get("simulator") or "ns3"})
+    meeting = meet(asked.policies, asked.on, replace(asked, simulator=asked.simulator or "ns3"), "agree")
     place = meeting.place
     require(isinstance(place, NetworkTrials), "agree: needs a network space, which both simulators run")
     assert isinstance(place, NetworkTrials)
@@ -73,7 +38,7 @@ def agreeing(
     for policy in meeting.contenders.values():
         engine.compile(policy)  # or say so before any trial
     topology = str(place.space.topology)
-    most = place.whole(trials or IN_BOTH)
+    most = place.whole(asked.trials or IN_BOTH)
     both = [NetworkTrials(each, place.space, place.seed, place.seeds, place.utility) for each in (engine, ns3)]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
@@ -94,9 +59,12 @@ def agreeing(
 
     stop = Stop(most, when="never", step=STEP)
     experiment = Experiment(place, meeting.contenders, (), stop, "running both simulators", run_trials)
-    options = {"trials": most, "margin_bits": margin_bits}
-    config = asked(AGREE, list(policies), on, meeting, wanted.get("seed", 1), options)
+    resolved = {"trials": most, "margin_bits": margin_bits}
+    config = identity(AGREE, asked, asked.policies, asked.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, looks=False)
+
+
+agree = function("agree", Agree, agreeing)
 
 
 def halves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from lcca.evaluation.bounds.gap import gap_content
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
@@ -14,70 +13,32 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials.running import mean_scores
 from lcca.evaluation.trials.source import keeping_phases
-from lcca.experiments.defaults import COMPARED
 from lcca.experiments.experiment import Experiment, Found, Pair
-from lcca.experiments.places import On, Options, meet, require_options
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
-from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.experiments.places import meet
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.prepared import Prepared, identity
+from lcca.experiments.recipes.rules import stop_of, stopped_early
 from lcca.experiments.runs.kinds import COMPARE
+from lcca.experiments.verbs.meeting import COMPARED, Compare
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 from lcca.inputs.studies import attribute, variants_of
 from lcca.signal_sets.load import each_of
 
 
-class Wanted(Options, Settling, total=False):
-    """Options of a comparison."""
-
-
-def compare(
-    a: str,
-    b: str,
-    on: On,
-    *,
-    shares: Sequence[float] = (),
-    trials: int | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Wanted],
-) -> Result:
-    """Compare policy `b` with the baseline `a` on the same trials until it is settled which is better.
-
-    Args:
-        a: the baseline: a hand-designed congestion control, a file of a policy, a class in Python, a transport.
-        b: the candidate, likewise.
-        on: where they meet; see `lcca.experiments.places`.
-        shares: of senders that adopt `b` beside `a`, if that is the question: what they gain and others pay.
-        trials: of each at most.
-        out: folder that keeps every trial.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        wanted: see `Options` and `Settling`.
-
-    Raises:
-        InputError: something cannot be read or run, or the folder is not free.
-    """
-    if shares:
+def comparing(asked: Compare) -> Prepared:
+    """Compare policy `b` with the baseline `a` on the same trials until it is settled which is better."""
+    if asked.shares:
         others = [attribute(study, each.prepared) for study, each in variants_of("compare") if each.keyword == "shares"]
         require(bool(others), "shares: needs the study of adoption")
-        prepared: Prepared = others[0](a, b, on, shares=shares, trials=trials, **wanted)
-    else:
-        prepared = comparing(a, b, on, trials=trials, **wanted)
-    return prepared.run(out, resume=resume, quiet=quiet)
-
-
-def comparing(
-    a: str, b: str, on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Wanted]
-) -> Prepared:
-    """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
-    require_options(wanted, Wanted)
-    names = each_of([a, b])
+        adopting: Prepared = others[0](asked)
+        return adopting
+    names, bound = each_of([asked.a, asked.b]), asked.bound
     require(len(names) == 2, f"{len(names)} policies: a comparison takes two; lcca rank takes any number")
-    meeting = meet(names, on, "compare", wanted)
+    meeting = meet(names, asked.on, asked, "compare")
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
-    place, most = meeting.place, meeting.most(trials, COMPARED)
-    rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
+    place, most = meeting.place, meeting.most(asked.trials, COMPARED)
+    rule, stop = stop_of(meeting, most, asked, "t-mixture")
     one, other = meeting.contenders
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     if bound and meeting.ideals is not None:
@@ -102,6 +63,9 @@ def comparing(
 
     question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
-    options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
-    config = asked(COMPARE, names, on, meeting, wanted.get("seed", 1), options)
+    resolved = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
+    config = identity(COMPARE, asked, names, asked.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content)
+
+
+compare = function("compare", Compare, comparing)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import pandas as pd
 
@@ -22,12 +21,14 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import STRATUM
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
-from lcca.experiments.defaults import BOUNDED, SEEDS
 from lcca.experiments.experiment import Experiment, Found, Stop
-from lcca.experiments.places import Meeting, On, Options, kind_of, meet, space_of
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.places import Meeting, kind_of, meet, space_of
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.prepared import Prepared, identity
 from lcca.experiments.runs.kinds import EVALUATE
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.verbs.meeting import BOUNDED, SEEDS, Evaluate
+from lcca.experiments.verbs.options import On
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
 from lcca.signal_sets.load import each_of
@@ -36,51 +37,25 @@ TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
 
 
-def evaluate(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Options],
-) -> Result:
-    """Run policies on all networks of a list or the first ones of a space, or on seeds of a fabric.
-
-    Args:
-        policies: hand-designed congestion controls, files of policies, classes in Python, transports.
-        on: where they run; see `lcca.experiments.places`.
-        trials: networks, all of a list and 10 of a space unless given; on a fabric 10.
-        out: folder that keeps every trial.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        wanted: see `Options`; `seeds` of a network are 10 unless given.
-
-    Raises:
-        InputError: something cannot be read or run, or the folder is not free.
-    """
-    return evaluating(policies, on, trials=trials, **wanted).run(out, resume=resume, quiet=quiet)
-
-
-def evaluating(
-    policies: Sequence[str], on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Options]
-) -> Prepared:
-    """Return the evaluation, ready to run; `bound` adds what is possible on its networks, and where bits go."""
-    space = space_of(on, wanted.get("overrides", ()))
+def evaluating(asked: Evaluate) -> Prepared:
+    """Run policies on all networks of a list or the first ones of a space, or on seeds of a fabric."""
+    space, bound = space_of(asked.on, asked.overrides), asked.bound
     require(kind_of(space) is None, "evaluate: this place scores all policies together; use rank")
     if not isinstance(space, FabricSpace):
-        wanted["seeds"] = wanted.get("seeds") or SEEDS
-    meeting = meet(policies := each_of(policies), space, None, wanted)
+        asked = replace(asked, seeds=asked.seeds or SEEDS)
+    meeting = meet(policies := each_of(asked.policies), space, asked, None)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     title = f"evaluating {', '.join(meeting.contenders)}"
     if isinstance(meeting.place, FabricTrials):
-        prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)
+        prepared = _on_fabric(meeting, meeting.place, title, asked.trials or SEEDS)
     else:
-        prepared = _on_networks(meeting, title, trials, bound)
-    config = asked(EVALUATE, policies, on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
+        prepared = _on_networks(meeting, title, asked.trials, bound)
+    config = identity(EVALUATE, asked, policies, asked.on, meeting, prepared[2])
     return Prepared(prepared[0], meeting, config, prepared[1], looks=False)
+
+
+evaluate = function("evaluate", Evaluate, evaluating)
 
 
 def possible(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.records import renamed
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.config import RunConfig
@@ -17,59 +18,57 @@ from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.runs.grid import read_one
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.summaries import Json
+from lcca.experiments.verbs.options import File, Written
 from lcca.inputs.json_values import finite_values
 from lcca.workers.pool import Pool
 
 C = TypeVar("C", bound=RunConfig)
-File: TypeAlias = str | os.PathLike[str]
 
 
-def config_of(config: C | File, kind: type[C]) -> C:
+def config_of(config: RunConfig | File, kind: type[C], overrides: Sequence[str] = ()) -> C:
     """Return a configuration, read from its file where it is named.
 
     Raises:
         ConfigError: what is wrong with the file.
     """
-    return config if isinstance(config, kind) else read_one(str(config), kind)
+    return config if isinstance(config, kind) else read_one(str(config), kind, overrides)
 
 
-def kept(
-    config: C,
-    out: File | None,
-    work: Callable[[Run[C, None]], Json],
-    *,
-    resume: bool,
-    quiet: bool,
-    workers: Pool,
-    check: Callable[[], None] = lambda: None,
-) -> Result:
-    """Run what a configuration describes in a folder of its own; a complete run is read.
+@dataclass(frozen=True, eq=False)
+class Described(Generic[C]):
+    """What a file describes, ready to run in a folder of its own.
 
-    Args:
+    Attributes:
         config: of the run.
-        out: its folder; None for the usual one, which the configuration decides.
-        work: does it, going on from what is there, and returns the summary.
-        resume: whether a run may be there already.
-        quiet: whether to leave progress out.
-        workers: of its trials.
+        asked: where its trials run.
+        begin: given workers, returns what does it, going on from what is there, and returns the summary.
+        costs: returns what it costs, by the number of threads.
         check: raises what is wrong before a folder is made.
-
-    Raises:
-        InputError: the folder is not free, or holds a run of something else.
     """
-    folder = default_folder(config) if out is None else Path(out)
-    if not (folder / layout.MANIFEST).exists():
-        check()
-    with opened(config, folder, resume=resume, quiet=quiet) as run:
-        workers.tell = run.reporter.say
-        if run.folder.complete:
-            summary = renamed(run.folder.read_json(layout.SUMMARY))
-        else:
-            summary = finite_values(work(run))
-            run.folder.write_json(layout.SUMMARY, summary)
-            run.costs.note_rest()
-            run.folder.set_state(COMPLETE)
-        return Result(summary, run.trials.all(), folder=folder)
+
+    config: C
+    asked: Written
+    begin: Callable[[Pool], Callable[[Run[C, None]], Json]]
+    costs: Callable[[int], Any]
+    check: Callable[[], None] = lambda: None
+
+    def run(self, out: File | None = None, *, resume: bool = False, quiet: bool = True) -> Result:
+        """Run it in the folder, the usual one unless given, as `Prepared.run` does; a complete run is read."""
+        folder = default_folder(self.config) if out is None else Path(out)
+        with workers_of(self.asked.executor, self.asked.jobs) as workers:
+            work = self.begin(workers)
+            if not (folder / layout.MANIFEST).exists():
+                self.check()
+            with opened(self.config, folder, resume=resume, quiet=quiet) as run:
+                workers.tell = run.reporter.say
+                if run.folder.complete:
+                    summary = renamed(run.folder.read_json(layout.SUMMARY))
+                else:
+                    summary = finite_values(work(run))
+                    run.folder.write_json(layout.SUMMARY, summary)
+                    run.costs.note_rest()
+                    run.folder.set_state(COMPLETE)
+                return Result(summary, run.trials.all(), folder=folder)
 
 
 def reported(config: C, folder: Path) -> Path:

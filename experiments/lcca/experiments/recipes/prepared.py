@@ -15,7 +15,7 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.trials import layout
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found
-from lcca.experiments.places import Meeting, On
+from lcca.experiments.places import Meeting
 from lcca.experiments.runs.asked import Asked, Named, asked_of
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
@@ -23,8 +23,10 @@ from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.summaries import compared, head
+from lcca.experiments.verbs.options import AtPlace, On, Settling
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import json_value
+from lcca.inputs.options import options_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,13 +137,21 @@ class Prepared:
         return Result({**content, **self.content(found, folder)}, found.rows, found.answers, folder)
 
 
-def asked(kind: Kind, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:
-    """Return the configuration of what was asked for: the resolved place, contenders and options."""
+def identity(
+    kind: Kind, asked: AtPlace, names: Sequence[str], on: On, meeting: Meeting, resolved: Mapping[str, Any]
+) -> Asked:
+    """Return all that the result of a verb depends on: contenders, the place and every option of its own that counts.
+
+    Options that are not what was asked for are in `resolved`; None there leaves one out.
+    """
     where = Path(on).stem if isinstance(on, str | os.PathLike) else getattr(on, "name", "place")
     own = {"utility": Named(name=meeting.utility)} if meeting.utility else {}
+    shared = {each.key for base in (AtPlace, Settling) for each in options_of(base)}  # in the place, or the rule
+    counting = [each for each in options_of(type(asked)) if each.counts and not each.positional]
+    options = {each.key: getattr(asked, each.key) for each in counting if each.key not in shared} | dict(resolved)
     return asked_of(kind)(
         name=f"{kind.name}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
-        seed=seed,
+        seed=asked.seed,
         policies=tuple(Named(name=name) for name in names),
         place=meeting.space,
         options={**meeting.options, **own, **{key: value for key, value in options.items() if value is not None}},

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
@@ -13,70 +13,28 @@ from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.unfinished import advice
 from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import mean_scores
-from lcca.experiments.defaults import RANKED, TRIAL_CACHE
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
-from lcca.experiments.places import On, Options, kind_of, meet, require_options, space_of
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
-from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.experiments.places import kind_of, meet, space_of
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.prepared import Prepared, identity
+from lcca.experiments.recipes.rules import stop_of, stopped_early
 from lcca.experiments.runs.kinds import RANK
+from lcca.experiments.verbs.meeting import RANKED, TRIAL_CACHE, Rank
 from lcca.inputs.errors import require
 from lcca.signal_sets.load import each_of
 
 
-class Wanted(Options, Settling, total=False):
-    """Options of a ranking."""
-
-
-def rank(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    budget_s: float | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Wanted],
-) -> Result:
-    """Rank policies on the same trials, until every pair is known accurately or settled.
-
-    Args:
-        policies: two at least: hand-designed congestion controls, files of policies, classes in Python, transports.
-        on: where they meet; see `lcca.experiments.places`.
-        trials: of each at most.
-        budget_s: seconds after which no further block begins.
-        out: folder that keeps every trial.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        wanted: see `Options` and `Settling`.
-
-    Raises:
-        InputError: something cannot be read or run, or the folder is not free.
-    """
-    prepared = ranking(policies, on, trials=trials, budget_s=budget_s, **wanted)
-    return prepared.run(out, resume=resume, quiet=quiet)
-
-
-def ranking(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    budget_s: float | None = None,
-    cached: bool = False,
-    **wanted: Unpack[Wanted],
-) -> Prepared:
-    """Return the ranking, ready to run; `cached` uses the usual cache of trials where none is named."""
-    require_options(wanted, Wanted)
-    policies = each_of(policies)
+def ranking(asked: Rank, cached: bool = False) -> Prepared:
+    """Rank policies on the same trials, until every pair is known accurately or settled."""
+    policies = each_of(asked.policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
-    space = space_of(on, wanted.get("overrides", ()))
-    if kind_of(space) is not None and cached and wanted.get("trial_cache") is None:
-        wanted["trial_cache"] = TRIAL_CACHE
-    meeting = meet(policies, space, "rank", wanted)
-    place, most = meeting.place, meeting.most(trials, RANKED)
+    space = space_of(asked.on, asked.overrides)
+    if kind_of(space) is not None and cached:  # the usual cache of trials
+        asked = replace(asked, trial_cache=asked.trial_cache or TRIAL_CACHE)
+    meeting = meet(policies, space, asked, "rank")
+    place, most = meeting.place, meeting.most(asked.trials, RANKED)
     usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a place that a study adds
-    rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
+    rule, stop = stop_of(meeting, most, asked, usual, asked.budget_s)
 
     def question(trials: Trials) -> Answer:
         tuned_for = place.whole(trials.earlier[0]) if trials.earlier else None  # beforehand, not when more were given
@@ -108,6 +66,9 @@ def ranking(
 
     title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
-    options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = asked(RANK, policies, on, meeting, wanted.get("seed", 1), options)
+    resolved = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
+    config = identity(RANK, asked, policies, asked.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, always_kept=kind_of(space) is not None)
+
+
+rank = function("rank", Rank, ranking)

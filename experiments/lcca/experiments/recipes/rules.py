@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
-
 from lcca.evaluation.scenarios.networks import ListedNetworks
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.experiments.experiment import Found, Stop
 from lcca.experiments.places import Meeting
+from lcca.experiments.verbs.options import Settling
 from lcca.inputs.errors import require
 
 
-class Settling(TypedDict, total=False):
-    """When verdicts are reached, and when to stop.
-
-    Attributes:
-        margin_percent: throughput-equivalent per cent that does not matter.
-        alpha: error rate of all verdicts together.
-        stop: when differences are known to an eighth of the margin (``accurate``), or as soon as all is ``settled``.
-        step: trials that are run and kept between two looks.
-        rule: of the looks, by its kind.
-    """
-
-    margin_percent: float
-    alpha: float
-    stop: Literal["accurate", "settled"]
-    step: int | None
-    rule: str | None
-
-
 def stop_of(
-    meeting: Meeting, most: int, wanted: Settling, usual: str, option: str, budget_s: float | None = None
+    meeting: Meeting, most: int, asked: Settling, usual: str, budget_s: float | None = None
 ) -> tuple[Rule, Stop]:
     """Return the rule, and when an experiment ends.
 
     Args:
         meeting: whose blocks are the units.
         most: trials at most.
-        wanted: by the caller.
+        asked: by the caller.
         usual: kind of the rule where none is named.
-        option: that says how many trials there are at most.
         budget_s: seconds after which no further block begins.
 
     Raises:
         InputError: a number that cannot be, or fewer trials than the first look needs.
     """
-    margin, alpha, kind = wanted.get("margin_percent", 3.0), wanted.get("alpha", 0.05), wanted.get("rule") or usual
+    margin, alpha, kind = asked.margin_percent, asked.alpha, asked.rule or usual
     require(0 < margin < 1000, f"--margin-percent: must be > 0, got {margin:g}")
     require(0 < alpha < 1, f"--alpha: must be between 0 and 1, got {alpha:g}")
     require(kind in BY_KIND, f"--rule: must be one of {', '.join(sorted(BY_KIND))}, got {kind}")
@@ -55,11 +35,11 @@ def stop_of(
         not isinstance(meeting.space, ListedNetworks), "verdicts need a network space; a list of networks is no sample"
     )
     place, least = meeting.place, meeting.first_look * meeting.place.block
-    require(most >= least, f"{option}: at least {least} are needed for a first look, got {most}")
+    require(most >= least, f"--trials: at least {least} are needed for a first look, got {most}")
     ceiling = place.whole(most) // place.block
     rule = BY_KIND[kind](kind=kind, margin_percent=margin, alpha=alpha, ceiling=ceiling, first_look=meeting.first_look)
-    step = wanted.get("step") or meeting.step
-    return rule, Stop(most, when=wanted.get("stop", "accurate"), step=step, rule=rule, budget_s=budget_s)
+    step = asked.step or meeting.step
+    return rule, Stop(most, when=asked.stop, step=step, rule=rule, budget_s=budget_s)
 
 
 def stopped_early(found: Found, trials: int, unit: str) -> str:

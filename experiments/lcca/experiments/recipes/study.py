@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,14 +13,13 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.experiment import Costs, Experiment, Pair, Stop
-from lcca.experiments.recipes.kept import File, config_of, kept
-from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.kept import Described, config_of
 from lcca.experiments.recipes.tune import search_costs
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
@@ -29,39 +28,24 @@ from lcca.experiments.studies.questions import BITS, Planned, agreement
 from lcca.experiments.studies.words import answers_text
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.search import require_installed, search_in
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 from lcca.workers.pool import Pool, Threads
 
 
-def study(
-    config: StudyConfig | File,
-    *,
-    out: File | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-) -> Result:
-    """Answer the questions of a study: contenders first, then scenario by scenario until its comparisons are settled.
+def studying(asked: WrittenAlone) -> Described[StudyConfig]:
+    """Answer the questions of a study: contenders first, then scenario by scenario until comparisons are settled."""
+    config = config_of(asked.config, StudyConfig, asked.overrides)
 
-    Args:
-        config: of the study, or its file.
-        out: the run's folder; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        jobs: threads, or workers of another executor; never changes a result.
-        executor: where trials run; never changes a result either. Trainings run here.
+    def begin(workers: Pool) -> Callable[[Run[StudyConfig, None]], Json]:
+        return partial(_answered, workers=workers, quiet=asked.quiet)
 
-    Raises:
-        InputError: a file cannot be used, or the folder is not free.
-    """
-    config = config_of(config, StudyConfig)
-    with workers_of(executor, jobs) as workers:
-        work = partial(_answered, workers=workers, quiet=quiet)
-        check = partial(_require_scored, config)
-        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers, check=check)
+    return Described(config, asked, begin, partial(costs, config), partial(_require_scored, config))
+
+
+study = function("study", WrittenAlone, studying)
 
 
 def _require_scored(config: StudyConfig) -> None:
@@ -146,10 +130,6 @@ def _answers(planned: Sequence[Planned], found: Sequence[Comparison]) -> list[Js
 
 def costs(config: StudyConfig, jobs: int = 1) -> tuple[list[Json], dict[str, Costs]]:
     """Return what every scenario costs, from one trial of every contender; what a tuning finds counts as its start.
-
-    Args:
-        config: of the study.
-        jobs: threads.
 
     Returns:
         A record per scenario: the number of contenders and of comparisons, `trial_cpu_s` of one trial of all

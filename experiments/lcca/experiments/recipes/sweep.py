@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any
 
 import pandas as pd
 
@@ -18,10 +18,10 @@ from lcca.evaluation.trials.records import renamed
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.running import CampaignRun
-from lcca.experiments.defaults import TRAINING_CACHE
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import learners
 from lcca.experiments.learning.training import engine_of, look_at_curves
+from lcca.experiments.recipes.function import function
 from lcca.experiments.recipes.kept import render
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import opened
@@ -35,6 +35,8 @@ from lcca.experiments.testing.per_network import run_per_network
 from lcca.experiments.testing.selected import run_generalisation, run_tests
 from lcca.experiments.testing.summary import all_comparisons, summary, verdicts
 from lcca.experiments.testing.trainings import run_trainings, train_first
+from lcca.experiments.verbs.options import File
+from lcca.experiments.verbs.written import TRAINING_CACHE, Sweep
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import require
 from lcca.inputs.files import write_atomically
@@ -43,65 +45,53 @@ from lcca.workers.pool import Pool
 ROWS = ("comparisons", "net_benefit", "trainers", "strata", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""
 
-Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid[CampaignConfig]
-"""A campaign, many of them, or the YAML file with it."""
+
+@dataclass(frozen=True)
+class Sweeping:
+    """A campaign, or a grid of them, ready to run."""
+
+    asked: Sweep
+    grid: Grid[CampaignConfig]
+
+    def run(self, out: File | None = None, *, resume: bool = False, quiet: bool = True) -> Result:
+        """Run it, as `Prepared.run` does.
+
+        Returns:
+            The content of summary.json and the trials of the selected policies, or the content of grid.json; `until`
+            the first trainings are done, their `rows`.
+        """
+        run = partial(_sweep, asked=self.asked, cache=self.cache, resume=resume, quiet=quiet)
+        if self.grid.single:
+            ((config, folder),) = self.grid.runs(out)
+            content = run(config, folder)
+            return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
+        require(self.asked.until is None, "--until: not for a grid; give the campaign of one point")
+        return _sweep_grid(self.grid, Path(out) if out else self.grid.folder, run, quiet)
+
+    def costs(self) -> dict[str, Forecast]:
+        """Return, by point, what remains to be done."""
+        asked, away = self.asked, self.asked.executor == "ray"
+        points = self.grid.points.items()
+        return {name: forecast(config, self.cache, asked.jobs, asked.trainings, away) for name, config in points}
+
+    @property
+    def cache(self) -> TrainingCache:
+        """The finished trainings."""
+        folder = self.asked.training_cache or (None if self.asked.out else TRAINING_CACHE)
+        return TrainingCache(None if folder is None else Path(folder))
 
 
-class Running(TypedDict, total=False):
-    """How a campaign is read and run; all but the first never change a result.
-
-    Attributes:
-        overrides: of keys of its file, as in ``trainer.rounds=2``.
-        jobs: threads, or workers of another executor; 1 unless given.
-        executor: where trials run; threads of this process unless given.
-        trainings: how many policies learn at once, each on one thread; 1, which is usual, gives each in turn all the
-            jobs. On a cluster they learn there.
-        training_cache: folder of finished trainings, used and added to; the usual one for runs in the usual folder,
-            else none.
-    """
-
-    overrides: Sequence[str]
-    jobs: int
-    executor: str
-    trainings: int
-    training_cache: str | os.PathLike[str] | None
+def sweeping(asked: Sweep) -> Sweeping:
+    """Run a campaign to its end, or each of a grid, going on from whatever the folder holds."""
+    campaign = asked.campaign
+    if isinstance(campaign, CampaignConfig):
+        campaign = single(campaign)
+    elif not isinstance(campaign, Grid):
+        campaign = read_grid(campaign, CampaignConfig, asked.overrides)
+    return Sweeping(asked, campaign)
 
 
-def sweep(
-    campaign: Campaign,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    until: Literal["trained"] | None = None,
-    **how: Unpack[Running],
-) -> Result:
-    """Run a campaign to its end, or each of a grid, going on from whatever the folder holds.
-
-    Args:
-        campaign: it, or its file.
-        out: the run's folder, of a grid with a folder for each point; ``results/<name>/<config hash>`` if left out.
-        resume: whether to go on with a run that is there.
-        quiet: whether to leave progress out.
-        until: where to end before; after the trainings of the first training seeds the content is their `rows`.
-        how: see `Running`.
-
-    Returns:
-        The content of summary.json and the trials of the selected policies, or the content of grid.json.
-
-    Raises:
-        InputError: the campaign cannot be, the folder or the cache cannot be used (`RunFolder.open`), or an extra is
-            missing.
-    """
-    grid, cache = _grid(campaign, how), _cache(out, how)
-    run = partial(_sweep, cache=cache, resume=resume, quiet=quiet, until=until, how=how)
-    folder = Path(out) if out else None
-    if grid.single:
-        ((config, folder),) = grid.runs(folder)
-        content = run(config, folder)
-        return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
-    require(until is None, "--until: not for a grid; give the campaign of one point")
-    return _sweep_grid(grid, folder or grid.folder, run, quiet)
+sweep = function("sweep", Sweep, sweeping)
 
 
 def _sweep_grid(
@@ -121,54 +111,24 @@ def _sweep_grid(
     return Result(content, pd.DataFrame(), folder=folder)
 
 
-def forecasts(
-    campaign: Campaign, *, out: str | os.PathLike[str] | None = None, **how: Unpack[Running]
-) -> tuple[str, dict[str, Forecast]]:
-    """Return the name of a campaign or a grid and, by point, what remains to be done; arguments as of `sweep`."""
-    grid, cache = _grid(campaign, how), TrainingCache(_cache(out, how))
-    jobs, trainings, place = how.get("jobs", 1), how.get("trainings", 1), how.get("executor", "local")
-    away = place == "ray"
-    return grid.name, {name: forecast(config, cache, jobs, trainings, away) for name, config in grid.points.items()}
-
-
-def _grid(campaign: Campaign, how: Running) -> Grid[CampaignConfig]:
-    if isinstance(campaign, CampaignConfig):
-        return single(campaign)
-    return campaign if isinstance(campaign, Grid) else read_grid(campaign, CampaignConfig, how.get("overrides", ()))
-
-
-def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:
-    wanted = how.get("training_cache")
-    return Path(wanted) if wanted else None if out else TRAINING_CACHE
-
-
 def _sweep(
-    config: CampaignConfig,
-    path: Path,
-    *,
-    cache: Path | None,
-    resume: bool,
-    quiet: bool,
-    until: Literal["trained"] | None,
-    how: Running,
+    config: CampaignConfig, path: Path, *, asked: Sweep, cache: TrainingCache, resume: bool, quiet: bool
 ) -> dict[str, Any]:
-    """Run one campaign and return the content of its summary.json, or of its first trainings; see `sweep`."""
-    jobs, trainings, place = how.get("jobs", 1), how.get("trainings", 1), how.get("executor", "local")
+    """Run one campaign and return the content of its summary.json, or of its first trainings; see `Sweeping.run`."""
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    shared = TrainingCache(cache)
     if read_manifest(path) is None:  # else its trainings may be done, which then need nothing
         for trainer in config.named_trainers.values():
             trainer.require_installed()
-    with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
+    with executor(asked.executor, asked.jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             return renamed(begun.folder.read_json(layout.SUMMARY))
-        with executor("ray" if workers.away else "processes", trainings) as pool:
+        with executor("ray" if workers.away else "processes", asked.trainings) as pool:
             workers.tell = pool.tell = begun.reporter.say
-            run = begun.on(engine_of(config, jobs, runner_on(workers)))
+            run = begun.on(engine_of(config, asked.jobs, runner_on(workers)))
             if words := look_at_curves(path, config):
                 run.reporter.say(words)
-            return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
+            return _run(run, cache, pool) if asked.until is None else {"rows": train_first(run, cache, pool)}
 
 
 def _run(run: CampaignRun, cache: TrainingCache, pool: Pool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,57 +11,40 @@ import pandas as pd
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, shown
 from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found, Pair, Question, Stop, Trials
-from lcca.experiments.recipes.kept import File, config_of, kept
-from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.kept import Described, config_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import DEFAULT, TUNED, require_installed, search, source_of
+from lcca.experiments.verbs.written import Tune
 from lcca.inputs.json_values import interval
 from lcca.remy_plus.policies.policy import Policy
-from lcca.workers.pool import Threads
+from lcca.workers.pool import Pool, Threads
 
 if TYPE_CHECKING:
     from lcca.trainers.tune.study import Candidate
 
 
-def tune(
-    config: TuningConfig | File,
-    *,
-    out: File | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-    storage: str | None = None,
-) -> Result:
-    """Search the best parameters, and compare them with the policy's own on fresh networks, or seeds of a fabric.
-
-    Args:
-        config: of the tuning, or its file.
-        out: the run's folder; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        jobs: threads, or workers of another executor; never changes a result.
-        executor: where trials run; never changes a result either.
-        storage: URL of the study's database; None for SQLite in the folder.
-
-    Raises:
-        InputError: Optuna or ns-3 is not installed, or the folder is not free.
-    """
-    config = config_of(config, TuningConfig)
+def tuning(asked: Tune) -> Described[TuningConfig]:
+    """Search the best parameters, and compare them with the policy's own on fresh networks, or seeds of a fabric."""
+    config = config_of(asked.config, TuningConfig, asked.overrides)
     require_installed(config)
-    with workers_of(executor, jobs) as workers:
+
+    def begin(workers: Pool) -> Callable[[Run[TuningConfig, None]], Json]:
         searched, fresh = (source_of(config, word, workers) for word in ("tune", "test"))
-        work = partial(_tune, searched=searched, fresh=fresh, jobs=jobs, storage=storage)
-        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers)
+        return partial(_tune, searched=searched, fresh=fresh, jobs=asked.jobs, storage=asked.storage)
+
+    return Described(config, asked, begin, partial(costs, config))
+
+
+tune = function("tune", Tune, tuning)
 
 
 def _tune(
@@ -103,10 +86,6 @@ def experiment(config: TuningConfig, fresh: TrialSource[Policy], policies: Mappi
 
 def costs(config: TuningConfig, jobs: int = 1) -> Costs:
     """Return what a search costs at most, and the test of what it finds, from a few trials of the start alone.
-
-    Args:
-        config: of the tuning.
-        jobs: threads.
 
     Raises:
         InputError: ns-3 is not installed, or the policy cannot run there.

@@ -31,20 +31,15 @@ class Asked(RunConfig):
         options: all others that a result depends on, by name.
     """
 
+    count: ClassVar[str] = "options.trials"
     libraries: ClassVar[Mapping[str, str]] = {}
 
     policies: tuple[Named, ...]
     place: SerializeAsAny[Model]
     options: dict[str, Any]
 
-
-class Growing(Asked):
-    """What a command was asked for whose run may get more trials later, if its rule is valid at any number of them."""
-
-    count: ClassVar[str] = "options.trials"
-
     def grows(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
-        """Tell whether only the number of trials was smaller."""
+        """Tell whether only the number of trials was smaller, and the rule is valid at any number of them."""
         if not self._only_count(changed) or self._fixed_beforehand:
             return False
         before, now = changed[self.count]
@@ -60,7 +55,7 @@ class Growing(Asked):
         )
 
     def _only_count(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
-        return self.count in changed and changed.keys() <= {self.count, "options.rule.ceiling"}
+        return self.run_kind.grows and self.count in changed and changed.keys() <= {self.count, "options.rule.ceiling"}
 
     @property
     def _fixed_beforehand(self) -> bool:
@@ -72,4 +67,4 @@ def asked_of(kind: Kind) -> type[Asked]:
     """Return the class of what runs of a kind are asked for."""
     words = f"What runs of the kind {kind.name} were asked for."
     own = {"__module__": __name__, "__doc__": words, "run_kind": kind, "libraries": kind.libraries}
-    return type(f"{kind.name.title()}Asked", (Growing if kind.grows else Asked,), own)
+    return type(f"{kind.name.title()}Asked", (Asked,), own)

@@ -63,11 +63,12 @@ class Grid(Generic[C]):
         """Where it goes unless another folder is named."""
         return Path("results") / self.name / self.hash
 
-    def runs(self, out: Path | None = None) -> list[tuple[C, Path]]:
+    def runs(self, out: str | PathLike[str] | None = None) -> list[tuple[C, Path]]:
         """Return each configuration with the folder of its run: `out` or the usual one, or one in it for each point."""
+        own = Path(out) if out else None
         if self.single:
-            return [(config, out or default_folder(config)) for config in self.points.values()]
-        return [(config, (out or self.folder) / name) for name, config in self.points.items()]
+            return [(config, own or default_folder(config)) for config in self.points.values()]
+        return [(config, (own or self.folder) / name) for name, config in self.points.items()]
 
 
 def single(config: C) -> Grid[C]:

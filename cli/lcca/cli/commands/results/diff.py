@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from lcca.cli.options.common import print_json
+from lcca.inputs.options import argument, verb
 
 EXAMPLES = """\
   lcca diff results/quickstart/0123456789ab results/quickstart/ba9876543210"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("first", type=Path, metavar="RUN1", help="a run's folder")
-    parser.add_argument("others", type=Path, metavar="RUN", nargs="+", help="another's")
-    parser.set_defaults(run=run)
+@verb
+class Diff:
+    first: Path = argument("a run's folder", name="RUN1")
+    others: Sequence[Path] = argument("another's", name="RUN")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(asked: Diff, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whether they differ or not."""
     from lcca.cli.printing.console import print_table
     from lcca.evaluation.trials.loaded_run import load_run
     from lcca.experiments.reading.difference import difference
 
-    folders = [options.first, *options.others]
+    folders = [asked.first, *asked.others]
     found = difference(*map(load_run, folders))
     if options.json:
         names = ("config", "verdicts", "scores", "costs")

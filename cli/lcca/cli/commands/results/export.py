@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
+from lcca.inputs.options import argument, option, verb
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.loaded_run import LoadedRun
@@ -23,46 +25,44 @@ FORMS = ("csv", "parquet", "latex")
 """Those of `lcca.experiments.reading.exporting.export_tables`."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a policy.json")
-    parser.add_argument(
-        "to",
-        metavar="FOLDER|STORE|FILE",
-        help="of a run: the folder of its tables, or the tracking store of MLflow that logs it, as in "
+@verb
+class Export:
+    what: Path = argument("a run's folder, or a policy.json", name="RUN|POLICY")
+    to: str = argument(
+        "of a run: the folder of its tables, or the tracking store of MLflow that logs it, as in "
         "http://127.0.0.1:5000; of a policy: the .c file of a law to write",
+        name="FOLDER|STORE|FILE",
     )
-    parser.add_argument(
-        "--form", choices=FORMS, help="of a run's tables (default: csv); latex: tables of a paper, and numbers.tex"
+    _: KW_ONLY
+    form: str | None = option(
+        "of a run's tables (default: csv); latex: tables of a paper, and numbers.tex", choices=FORMS
     )
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
-    of_run = options.what.is_dir()
-    store = of_run and ":/" in options.to
-    if options.form is not None and (store or not of_run):
-        raise InputError(f"{options.what}: --form is of tables; it needs a run's folder, and a folder to write to")
-    return _policy(options) if not of_run else _logged(options) if store else _tables(options)
+def run(asked: Export, options: argparse.Namespace) -> int:
+    of_run = asked.what.is_dir()
+    store = of_run and ":/" in asked.to
+    if asked.form is not None and (store or not of_run):
+        raise InputError(f"{asked.what}: --form is of tables; it needs a run's folder, and a folder to write to")
+    return (_policy if not of_run else _logged if store else _tables)(asked, options)
 
 
-def _tables(options: argparse.Namespace) -> int:
-    if Path(options.to).suffix[1:].isalpha() and not Path(options.to).is_dir():
+def _tables(asked: Export, options: argparse.Namespace) -> int:
+    if Path(asked.to).suffix[1:].isalpha() and not Path(asked.to).is_dir():
         words = "tables are several files; name a folder, as in tables, or a store of MLflow, as in sqlite:///mlflow.db"
-        raise InputError(f"{options.to}: {words}")
+        raise InputError(f"{asked.to}: {words}")
     from lcca.experiments.reading.exporting import export_tables
     from lcca.experiments.reading.fabric_runs import load_run
 
-    files = export_tables(load_run(options.what), Path(options.to), options.form or "csv")
+    files = export_tables(load_run(asked.what), Path(asked.to), asked.form or "csv")
     return print_answer(options, {"files": [str(file) for file in files]}, (f"wrote {file}" for file in files))
 
 
-def _logged(options: argparse.Namespace) -> int:
+def _logged(asked: Export, options: argparse.Namespace) -> int:
     from lcca.experiments.reading.fabric_runs import load_run
 
-    logged = _tracked(load_run(options.what), options.to)
-    return print_answer(options, {"mlflow": logged}, f"logged to {options.to}: run {logged}")
+    logged = _tracked(load_run(asked.what), asked.to)
+    return print_answer(options, {"mlflow": logged}, f"logged to {asked.to}: run {logged}")
 
 
 def _tracked(found: LoadedRun, store: str) -> str:
@@ -72,17 +72,17 @@ def _tracked(found: LoadedRun, store: str) -> str:
     return track(found, store)
 
 
-def _policy(options: argparse.Namespace) -> int:
+def _policy(asked: Export, options: argparse.Namespace) -> int:
     from lcca.inputs.files import write_atomically
     from lcca.remy_plus.files import lawc, policyfile
     from lcca.remy_plus.policies.fabric_law import FabricLaw
     from lcca.remy_plus.policies.law import Law
 
-    file = Path(options.to)
+    file = Path(asked.to)
     if file.exists():
         raise InputError(f"{file}: there already; remove it or choose another name")
-    policy = policyfile.load(options.what).policy
+    policy = policyfile.load(asked.what).policy
     if not isinstance(policy, Law | FabricLaw):
-        raise InputError(f"{options.what}: only laws have a form in C")
+        raise InputError(f"{asked.what}: only laws have a form in C")
     write_atomically(file, lawc.c_source(policy).encode())
     return print_answer(options, {"c": str(file), "terms": (n := len(policy.terms))}, f"wrote {file}: {n} terms")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import OfRun, print_json, print_visible
 from lcca.evaluation.trials import layout
 
 EXAMPLES = """\
@@ -13,19 +12,12 @@ EXAMPLES = """\
   lcca report results/rank-space/0123456789ab"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_folder", type=Path, help="a run's folder")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: OfRun, options: argparse.Namespace) -> int:
     from lcca.cli.printing.tables import print_result
     from lcca.evaluation.report.report import render
     from lcca.experiments.runs.manifest import read_so_far, read_summary
 
-    folder: Path = options.run_folder
+    folder = asked.run_folder
     if (found := read_so_far(folder)) is not None:
         if options.json:
             print_json(found)

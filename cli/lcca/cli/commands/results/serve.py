@@ -11,6 +11,7 @@ from pathlib import Path
 from lcca.cli.options.common import print_visible
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
+from lcca.inputs.options import option, verb
 
 EXAMPLES = """\
   lcca serve
@@ -20,35 +21,37 @@ LOCAL = "127.0.0.1"
 LAST_PORT = (1 << 16) - 1
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("results"), help="(default: results)")
-    address = "another host than this one's own lets other machines read the runs, by a token in the address; "
-    ports = f"ports are 0 (any that is free) to {LAST_PORT} (default: %(default)s)"
-    parser.add_argument("address", nargs="?", default=f"{LOCAL}:8000", metavar="HOST:PORT", help=address + ports)
-    parser.set_defaults(run=run)
+@verb
+class Serve:
+    folder: Path = option("(default: results)", Path("results"))
+    address: str = option(
+        "another host than this one's own lets other machines read the runs, by a token in the address; ports are 0 "
+        f"(any that is free) to {LAST_PORT} (default: {LOCAL}:8000)",
+        f"{LOCAL}:8000",
+        metavar="HOST:PORT",
+    )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(asked: Serve, options: argparse.Namespace) -> int:
     """Run the command: it serves until Ctrl-C."""
     require_libraries({"flask": "flask"}, "pages of runs", "serve")
     from lcca.experiments.reading.admission import LOCALHOST
     from lcca.experiments.reading.server import Server
     from lcca.experiments.reading.serving import application
 
-    host, port = _address(options.address)
+    host, port = _address(asked.address)
     local = host in (LOCAL, LOCALHOST)
     token = "" if local else secrets.token_urlsafe(16)
     names = {host, LOCALHOST} if local else {host, LOCALHOST, socket.gethostname().lower(), socket.getfqdn().lower()}
-    app = application(options.folder, names, token)
+    app = application(asked.folder, names, token)
     try:
         bound = socket.create_server((host, port))
     except OSError as error:
-        raise InputError(f"{options.address}: {error.strerror or error}; choose another address") from None
+        raise InputError(f"{asked.address}: {error.strerror or error}; choose another address") from None
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     with bound:
         address = f"http://{host}:{bound.getsockname()[1]}/{f'?token={token}' if token else ''}"
-        print_visible(f"runs in {options.folder}: {address} (Ctrl-C ends it)", flush=True)
+        print_visible(f"runs in {asked.folder}: {address} (Ctrl-C ends it)", flush=True)
         Server(bound, app).serve_forever()
     return 0
 

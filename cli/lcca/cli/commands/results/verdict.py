@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.common import OfRun, print_json, print_visible
 from lcca.evaluation.trials import layout
 
 EXAMPLES = """\
@@ -13,20 +12,14 @@ EXAMPLES = """\
   lcca verdict results/quickstart/*/ --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_folder", type=Path, help="a run's folder")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(asked: OfRun, options: argparse.Namespace) -> int:
     """Run the command: exit status 1 if the stored verdicts.json says something else."""
     from lcca.cli.printing.tables import print_verdicts
     from lcca.evaluation.trials.stored import read_json
     from lcca.experiments.reading.verdicts import verdicts_of
 
-    content = verdicts_of(options.run_folder)
-    stored = options.run_folder / layout.VERDICTS
+    content = verdicts_of(asked.run_folder)
+    stored = asked.run_folder / layout.VERDICTS
     same = not stored.is_file() or read_json(stored, "delete it and resume") == content
     if options.json:
         print_json(content)

@@ -6,10 +6,12 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.cli.options.common import positive, print_answer, print_visible
+from lcca.cli.options.common import OfRun, print_answer, print_visible
+from lcca.inputs.options import Count, option, verb
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.watching import Glance
@@ -21,22 +23,21 @@ EXAMPLES = """\
 EVERY_S = 2
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_folder", type=Path, help="a run's folder")
-    parser.add_argument("--once", action="store_true", help="look once and end")
-    parser.add_argument("--every", type=positive, default=EVERY_S, help="seconds between looks (default: %(default)s)")
-    parser.set_defaults(run=run)
+@verb
+class Watch(OfRun):
+    _: KW_ONLY
+    once: bool = option("look once and end", False)
+    every: Count = option(f"seconds between looks (default: {EVERY_S})", EVERY_S)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(asked: Watch, options: argparse.Namespace) -> int:
     """Run the command: it ends when the run does."""
     from lcca.experiments.reading.watching import glance
 
-    if options.once or options.json:
-        found = glance(options.run_folder)
+    if asked.once or options.json:
+        found = glance(asked.run_folder)
         return print_answer(options, found.to_json(), found.words())
-    looks = _looks(options.run_folder, lambda: time.sleep(options.every))
+    looks = _looks(asked.run_folder, lambda: time.sleep(asked.every))
     (_show if sys.stdout.isatty() else _print_new)(looks)
     return 0
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 from lcca.cli.options.common import print_json
 from lcca.experiments.runs.version import commit, version
+from lcca.inputs.options import verb
 
 EXAMPLES = """\
   lcca check
@@ -30,13 +31,12 @@ class Finding:
     fix: str = ""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.set_defaults(run=run)
+@verb
+class Check:
+    """Whether the installation works."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: Check, options: argparse.Namespace) -> int:
     findings = [look() for look in (_python, _engine, _fabric, _libraries, _cores, _disk, _browser)] + _optional()
     broken = [f for f in findings if f.state == "broken"]
     if options.json:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lcca.inputs.extras import require_libraries
+from lcca.inputs.options import argument, verb
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -15,14 +16,12 @@ EXAMPLES = """\
   lcca complete zsh > ~/.zfunc/_lcca      # a folder in fpath"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("shell", choices=SHELLS)
-    parser.set_defaults(run=run)
+@verb
+class Complete:
+    shell: str = argument("", choices=SHELLS)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: Complete, options: argparse.Namespace) -> int:
     from lcca.cli.commands import COMMANDS, load
     from lcca.cli.main import parser
 
@@ -30,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     shtab = import_module("shtab")
     whole = parser({name: load(name) for name in COMMANDS})
     _complete_files(whole, shtab.FILE)
-    print(shtab.complete(whole, options.shell))
+    print(shtab.complete(whole, asked.shell))
     return 0
 
 

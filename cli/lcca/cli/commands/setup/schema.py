@@ -6,22 +6,22 @@ import argparse
 import json
 
 from lcca.experiments.schemas.kinds import KINDS
+from lcca.inputs.options import argument, verb
 
 EXAMPLES = """\
   lcca schema campaign > campaign.schema.json
   lcca schema header"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    kinds = "; ".join(f"{name}: {kind.what}" for name, kind in KINDS.items())
-    parser.add_argument("kind", choices=tuple(KINDS), metavar="KIND", help=kinds)
-    parser.set_defaults(run=run)
+@verb
+class Schema:
+    kind: str = argument(
+        "; ".join(f"{name}: {kind.what}" for name, kind in KINDS.items()), metavar="KIND", choices=tuple(KINDS)
+    )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(asked: Schema, options: argparse.Namespace) -> int:
     from lcca.experiments.schemas.schema import schema
 
-    print(json.dumps(schema(options.kind), indent=1))
+    print(json.dumps(schema(asked.kind), indent=1))
     return 0

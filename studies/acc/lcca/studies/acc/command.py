@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign, run_each
 from lcca.cli.options.common import print_visible
+from lcca.cli.options.running import run_each
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
+from lcca.experiments.verbs.options import WrittenAlone
 
 if TYPE_CHECKING:
     from lcca.studies.acc.config import FabricAcc
@@ -19,30 +20,17 @@ EXAMPLES = """\
   lcca acc studies/acc/configs/fabric.yaml --set trainer.dqn.steps=50000"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_campaign(parser)
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
-    from lcca.experiments.runs.grid import read_grid
+def run(asked: WrittenAlone, options: argparse.Namespace) -> int:
     from lcca.studies.acc.config import FabricAcc
-    from lcca.studies.acc.recipe import costs
+    from lcca.studies.acc.recipe import training
 
-    return run_each(options, read_grid(options.config, FabricAcc, options.overrides), costs, _run)
+    return run_each(asked, options, FabricAcc, training, _show)
 
 
-def _run(options: argparse.Namespace, config: FabricAcc, folder: Path) -> dict[str, Any]:
+def _show(config: FabricAcc, folder: Path, summary: dict[str, Any]) -> None:
     from lcca.studies.acc.printing import print_acc
-    from lcca.studies.acc.recipe import acc
 
-    summary = acc(config, out=folder, resume=True, quiet=False, jobs=options.jobs, executor=options.executor).content
-    if options.json:
-        return summary
     for name in dict.fromkeys(each["condition"] for each in summary["policies"]):
         print_acc(summary, name)
     model = f"model: {folder / MODEL}\n" if (folder / MODEL).exists() else ""
     print_visible(f"\n{model}summary: {folder / SUMMARY}")
-    return summary

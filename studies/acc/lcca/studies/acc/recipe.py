@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.experiments.experiment import Costs, Experiment, Pair
-from lcca.experiments.recipes.kept import File, config_of, kept
-from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.kept import Described, config_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import ENOUGH_CPU_S, Cost, cpu_s
 from lcca.experiments.studies.learner import Learner
 from lcca.experiments.summaries import Json, compared, head, measured
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.studies.acc.config import ACC, FabricAcc
 from lcca.studies.acc.on_fabric import OnFabric, contender, learn, require_installed
-from lcca.workers.pool import Threads
+from lcca.workers.pool import Pool, Threads
 
 
-def acc(
-    config: FabricAcc | File,
-    *,
-    out: File | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-) -> Result:
-    """Train ACC on a fabric, and hold it against others until all comparisons are settled.
-
-    Args:
-        config: of the training and its test, or its file.
-        out: the run's folder; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        jobs: trials of the test that run at a time; never changes a result.
-        executor: where they run; never changes a result either. The training runs here.
-
-    Raises:
-        InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
-    """
-    if not isinstance(config, FabricAcc):
-        config = config_of(config, FabricAcc)
+def training(asked: WrittenAlone) -> Described[FabricAcc]:
+    """Train ACC on a fabric, here, and hold it against others until all comparisons are settled."""
+    config = config_of(asked.config, FabricAcc, asked.overrides)
     require_installed()
-    with workers_of(executor, jobs) as workers:
-        place = OnFabric(config, workers)
-        work = partial(_tested, place=place)
-        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers, check=place.require_flows)
+
+    def begin(workers: Pool) -> Callable[[Run[FabricAcc, None]], Json]:
+        return partial(_tested, place=OnFabric(config, workers))
+
+    return Described(config, asked, begin, partial(costs, config), OnFabric(config, Threads(1)).require_flows)
+
+
+acc = function("acc", WrittenAlone, training)
 
 
 def costs(config: FabricAcc, jobs: int = 1) -> Costs:

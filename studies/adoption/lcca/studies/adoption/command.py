@@ -5,24 +5,14 @@ from __future__ import annotations
 import argparse
 
 from lcca.cli.options.common import print_json
-from lcca.cli.options.trials import place_of, report_failures, run_or_plan, settling_of
-from lcca.inputs.errors import require
+from lcca.cli.options.running import report_failures, run_or_plan
+from lcca.experiments.verbs.meeting import Compare
+from lcca.inputs.errors import InputError, require
 from lcca.inputs.numbers import real
+from lcca.inputs.options import Option
 
 EXAMPLES = """\
   lcca compare 'e2e.s{1,2,3,4,5}.json' 'flows.s{1,2,3,4,5}.json' --on configs/networks/default.yaml --share 0.1,0.5"""
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add what asks for it."""
-    parser.add_argument(
-        "--share",
-        type=shares,
-        default=(),
-        metavar="SHARES",
-        help="what these shares of senders, as in 0.1,0.5, gain that adopt B beside A, and what it costs the others; A "
-        "and B may be trainings in quoted braces, and verdicts then hold over trainings",
-    )
 
 
 def shares(text: str) -> list[float]:
@@ -30,21 +20,29 @@ def shares(text: str) -> list[float]:
     try:
         return [real(each) for each in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text[:40]}: must be shares such as 0.1,0.5") from None
+        raise InputError(f"{text[:40]}: must be shares such as 0.1,0.5") from None
 
 
-def run(options: argparse.Namespace) -> int | None:
+OPTION = Option(
+    "what these shares of senders, as in 0.1,0.5, gain that adopt B beside A, and what it costs the others; A and B "
+    "may be trainings in quoted braces, and verdicts then hold over trainings",
+    name="--share",
+    metavar="SHARES",
+    read=shares,
+    counts=False,
+)
+
+
+def run(asked: Compare, options: argparse.Namespace) -> int | None:
     """Run it; None where no share is given."""
-    if not options.share:
+    if not asked.shares:
         return None
     from lcca.cli.printing.console import print_table
     from lcca.studies.adoption.recipe import adopting
     from lcca.studies.adoption.report.words import adoption_table
 
-    require(not options.bound, "--bound: not with --share")
-    wanted = place_of(options) | settling_of(options)
-    prepared = adopting(options.a, options.b, options.on, shares=options.share, trials=options.trials, **wanted)
-    if (result := run_or_plan(options, prepared)) is None:
+    require(not asked.bound, "--bound: not with --share")
+    if (result := run_or_plan(adopting(asked), asked, options)) is None:
         return 0
     if options.json:
         print_json(result.content)

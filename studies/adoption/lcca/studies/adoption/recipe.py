@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,11 +27,12 @@ from lcca.evaluation.trials.policy_names import words_of
 from lcca.evaluation.trials.ratio import unfinished_of
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Answer, Experiment, Found, Stop, Trials
-from lcca.experiments.places import On, Options, meet, require_options, short_names
-from lcca.experiments.recipes.prepared import Prepared, asked
-from lcca.experiments.recipes.rules import Settling, stop_of
+from lcca.experiments.places import meet, short_names
+from lcca.experiments.recipes.prepared import Prepared, identity
+from lcca.experiments.recipes.rules import stop_of
 from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.verbs.meeting import Compare
 from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 from lcca.signal_sets.load import each_of
@@ -47,45 +48,34 @@ COST = {"better": "helps the others", "worse": "costs the others", "equivalent":
 """What verdicts on adopters, and on all others, say of adopting."""
 
 
-class Wanted(Options, Settling, total=False):
-    """Options of a question about adoption."""
-
-
-def adopting(
-    other: str, adopted: str, on: On, *, shares: Sequence[float], trials: int | None = None, **wanted: Unpack[Wanted]
-) -> Prepared:
+def adopting(asked: Compare) -> Prepared:
     """Return the question whether adopting a policy pays, and what it costs the others, ready to run.
 
     Args:
-        other: the policy that all others have; or several trainings of one in braces.
-        adopted: what some senders adopt; as many trainings, which meet one by one, or a single policy. What is said
-            then holds over trainings, each on traffic of its own.
-        on: where they meet; see `lcca.experiments.places`.
-        shares: of adopters, between 0 and 1.
-        trials: of each mixture at most; of several trainings as many for each.
-        wanted: see `Options` and `Settling`.
+        asked: `a` is the policy that all others have, or several trainings of one in braces; `b`, which some senders
+            adopt, as many trainings, which meet one by one, or a single policy. What is said then holds over trainings,
+            each on traffic of its own. `trials` are of each mixture at most, of several trainings as many for each.
 
     Raises:
         InputError: something cannot be read or run.
     """
-    require_options(wanted, Wanted)
-    shares = sorted(shares)
+    shares = sorted(asked.shares)
     require(bool(shares) and all(0 < each < 1 for each in shares), "--share: must be between 0 and 1")
     require(len({f"{each:g}" for each in shares}) == len(shares), "--share: one is given twice; give each once")
-    sides = each_of([adopted]), each_of([other])
+    sides = each_of([asked.b]), each_of([asked.a])
     count = max(map(len, sides))
     require(all(len(side) in (1, count) for side in sides), f"{len(sides[0])} trainings meet {len(sides[1])}: as many")
     pairs = [tuple(side[at % len(side)] for side in sides) for at in range(count)]
     names = [f"mix:{share:g}({a}|{b})" for a, b in pairs for share in (0, *shares, 1)]
-    meeting = meet(names, on, "adopt", wanted)
+    meeting = meet(names, asked.on, asked, "adopt")
     require(isinstance(meeting.place, NetworkTrials | FabricTrials), "--share: needs networks or a fabric")
-    most = meeting.most(trials, ADOPTED)
+    most = meeting.most(asked.trials, ADOPTED)
     looked_at = most if count == 1 else max(most, meeting.first_look * meeting.place.block)
-    rule, stop = stop_of(meeting, looked_at, wanted, "t-mixture", "--trials")
+    rule, stop = stop_of(meeting, looked_at, asked, "t-mixture")
     stop = stop if count == 1 else Stop(most, when="never", step=stop.step)  # trainings are the units, not trials
     size = len(shares) + 2
     groups = [list(meeting.contenders)[at : at + size] for at in range(0, len(names), size)]
-    places = [meeting.place, *(_own(meeting.place, wanted.get("seed", 1), at) for at in range(1, count))]
+    places = [meeting.place, *(_own(meeting.place, asked.seed, at) for at in range(1, count))]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
         found = [
@@ -121,9 +111,9 @@ def adopting(
     title = f"{labels[0]} beside {labels[1]}"
     each = len(names)
     experiment = Experiment(meeting.place, meeting.contenders, [question], stop, title, run_trials, each=each)
-    options = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    options["adopted"] = len(sides[0])  # of the policies, the first ones
-    config = asked(ADOPT, [each for side in sides for each in side], on, meeting, wanted.get("seed", 1), options)
+    resolved = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
+    resolved |= {"adopted": len(sides[0]), "bound": None}  # of the policies, the first ones
+    config = identity(ADOPT, asked, [each for side in sides for each in side], asked.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, looks=count == 1)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Costs
-from lcca.experiments.places import Meeting, Options, PlaceKind, pool_of, short_names, simulator_of
+from lcca.experiments.places import Meeting, PlaceKind, pool_of, short_names, simulator_of
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.verbs.options import AtPlace
 from lcca.inputs.errors import require
 from lcca.signal_sets.load import resolve
 from lcca.studies.ccbench.benchmark import Benchmark, packaged_benchmarks
@@ -23,21 +25,21 @@ BENCH_CODE: Mapping[str, tuple[str, ...]] = {
 """The code that a trial's result on a benchmark depends on, with all that it reaches, by simulator."""
 
 
-def meet(names: Sequence[str], space: Benchmark, word: str | None, options: Options) -> Meeting:
+def meet(names: Sequence[str], space: Benchmark, asked: AtPlace) -> Meeting:
     """Return congestion controls on the scenarios of a benchmark."""
     for name in ("utility", "seeds"):
-        require(options.get(name) is None, f"--{name}: not with a benchmark")
-    (simulator, settings), jobs = simulator_of(options, space.simulators), options.get("jobs", 1)
+        require(getattr(asked, name) is None, f"--{name}: not with a benchmark")
+    (simulator, settings), jobs = simulator_of(asked, space.simulators), asked.jobs
     require(not settings, "--simulator: ns-3 has no options in a benchmark")
     found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
     contenders = dict(zip(short_names(names), found, strict=True))
-    seed, scored = derive(options.get("seed", 1), "bench", space.name), space.utility(space.usual_utility)
-    place = space.trials(seed, scored, Execution(simulator, jobs, pool_of(options)))
+    seed, scored = derive(asked.seed, "bench", space.name), space.utility(space.usual_utility)
+    place = space.trials(seed, scored, Execution(simulator, jobs, pool_of(asked)))
     runner = place.runner
     for policy in contenders.values():
         runner.check(space, policy)
-    if (cache := options.get("trial_cache")) is not None:
-        place = replace(place, runner=CachedTrials(runner, cache, BENCH_CODE[simulator]))
+    if asked.trial_cache is not None:
+        place = replace(place, runner=CachedTrials(runner, Path(asked.trial_cache), BENCH_CODE[simulator]))
 
     def costs(counts: Sequence[int]) -> Costs:
         paces = cpu_s_per_megabit(space, place.seed, runner, contenders)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign, run_each
 from lcca.cli.options.common import print_visible
+from lcca.cli.options.running import run_each
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.errors import require
-from lcca.inputs.numbers import real
+from lcca.inputs.options import option, verb
 
 if TYPE_CHECKING:
+    from lcca.experiments.recipes.prepared import Result
     from lcca.studies.cceval.config import EstimationConfig
 
 EXAMPLES = """\
@@ -22,54 +25,50 @@ EXAMPLES = """\
   lcca estimate studies/cceval/configs/websearch-p99.yaml --durations 20000,50000,100000,200000"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_campaign(parser)
-    parser.add_argument(
-        "--durations",
+@verb
+class EstimateOrDurations(WrittenAlone):
+    _: KW_ONLY
+    durations: str | None = option(
+        "in place of the estimate: the quantile at these durations of a trial (µs), to choose one by",
         metavar="LIST",
-        help="in place of the estimate: the quantile at these durations of a trial (µs), to choose one by",
     )
-    parser.add_argument(
-        "--simulated-time",
-        type=real,
-        metavar="US",
-        help="µs in total per duration (default: 50 trials of the longest)",
-    )
-    parser.set_defaults(run=run)
+    simulated_time: float | None = option("µs in total per duration (default: 50 trials of the longest)", metavar="US")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
-    from lcca.experiments.runs.grid import read_grid
+def run(asked: EstimateOrDurations, options: argparse.Namespace) -> int:
     from lcca.studies.cceval.config import EstimationConfig
-    from lcca.studies.cceval.recipe import costs
+    from lcca.studies.cceval.recipe import estimating
 
-    durations = options.durations is not None
+    durations = asked.durations is not None
     require(not (options.plan and durations), "--plan: is for the estimate, not for --durations")
-    grid = read_grid(options.config, EstimationConfig, options.overrides)
-    return run_each(options, grid, costs, _durations if durations else _estimate)
+    return run_each(asked, options, EstimationConfig, _Durations if durations else estimating, _show)
 
 
-def _estimate(options: argparse.Namespace, config: EstimationConfig, folder: Path) -> dict[str, Any]:
-    from lcca.studies.cceval.printing import print_estimate
-    from lcca.studies.cceval.recipe import estimate
+def _show(config: EstimationConfig, folder: Path, content: dict[str, Any]) -> None:
+    from lcca.studies.cceval.printing import print_durations, print_estimate
 
-    how = {"jobs": options.jobs, "executor": options.executor}
-    content = estimate(config, out=folder, resume=True, quiet=False, **how).content
-    if not options.json:
-        print_estimate(config, content)
-        print_visible(f"everything is in {folder}")
-    return content
+    print_durations(content) if "shortest_unbiased_us" in content else print_estimate(config, content)
+    print_visible(f"everything is in {folder}")
 
 
-def _durations(options: argparse.Namespace, config: EstimationConfig, folder: Path) -> dict[str, Any]:
-    from lcca.studies.cceval.durations import parse_durations, try_durations
-    from lcca.studies.cceval.printing import print_durations
+@dataclass(frozen=True)
+class _Durations:
+    """Trials of several durations, ready to run."""
 
-    durations, time = parse_durations(options.durations), options.simulated_time
-    content = try_durations(config, folder, durations, time, jobs=options.jobs, executor=options.executor, resume=True)
-    if not options.json:
-        print_durations(content)
-        print_visible(f"everything is in {folder}")
-    return content
+    asked: EstimateOrDurations
+
+    def run(self, out: Path, *, resume: bool, quiet: bool) -> Result:
+        from pandas import DataFrame
+
+        from lcca.experiments.recipes.kept import config_of
+        from lcca.experiments.recipes.prepared import Result
+        from lcca.studies.cceval.config import EstimationConfig
+        from lcca.studies.cceval.durations import parse_durations, try_durations
+
+        asked, durations = self.asked, parse_durations(self.asked.durations or "")
+        how: dict[str, Any] = {"jobs": asked.jobs, "executor": asked.executor, "resume": resume}
+        return Result(
+            try_durations(config_of(asked.config, EstimationConfig), out, durations, asked.simulated_time, **how),
+            DataFrame(),
+            folder=out,
+        )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.settling.sequence import HORIZON
-from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, IMPORTANCE, SUMMARY
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Costs
-from lcca.experiments.recipes.kept import File, config_of, kept
-from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.kept import Described, config_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.summaries import head
+from lcca.experiments.summaries import Json, head
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.json_values import finite, finite_values
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy
@@ -42,38 +43,21 @@ from lcca.studies.cceval.report.figures import (
 from lcca.workers.pool import Pool, Threads
 
 
-def estimate(
-    config: EstimationConfig | File,
-    *,
-    out: File | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-) -> Result:
+def estimating(asked: WrittenAlone) -> Described[EstimationConfig]:
     """Estimate one metric of one policy, or several from the same trials, until all are accurate enough.
 
     Blocks of trials that are there already are not run again; all else is computed anew, to the same bytes.
-
-    Args:
-        config: what to estimate, or its file.
-        out: the run's folder; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        jobs: threads, or workers of another executor; never changes a result.
-        executor: where trials run; never changes a result either.
-
-    Raises:
-        InputError: a file cannot be used, or the folder is not free.
     """
-    config = config_of(config, EstimationConfig)
+    config = config_of(asked.config, EstimationConfig, asked.overrides)
     policy = config.read_policy()
-    with workers_of(executor, jobs) as workers:
 
-        def work(run: Run[EstimationConfig, None]) -> dict[str, Any]:
-            return _estimated(run, policy, workers)
+    def begin(workers: Pool) -> Callable[[Run[EstimationConfig, None]], Json]:
+        return partial(_estimated, policy=policy, workers=workers)
 
-        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers)
+    return Described(config, asked, begin, partial(costs, config))
+
+
+estimate = function("estimate", WrittenAlone, estimating)
 
 
 def costs(config: EstimationConfig, jobs: int = 1) -> Costs:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.cli.options.campaign import add_campaign, run_each
 from lcca.cli.options.common import print_visible
+from lcca.cli.options.running import run_each
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.errors import require
+from lcca.inputs.options import option, verb
 
 if TYPE_CHECKING:
     from lcca.experiments.runs.grid import Grid
@@ -21,35 +24,28 @@ EXAMPLES = """\
   lcca map studies/maps/configs/fabric.yaml --set 'within.workload.load={min: 0.5, max: 0.9, step: 0.1}' --plan"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_campaign(parser)
-    parser.add_argument(
-        "--over",
-        default="",
+@verb
+class MapOver(WrittenAlone):
+    _: KW_ONLY
+    over: str = option(
+        "parameters of the map, as in senders,rtt: with a campaign's file in place of a map's; all else is a key",
+        "",
         metavar="NAMES",
-        help="parameters of the map, as in senders,rtt: with a campaign's file in place of a map's; all else is a key",
     )
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(asked: MapOver, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
-    from lcca.studies.maps.recipe import costs
+    from lcca.studies.maps.recipe import mapping
 
-    return run_each(options, _grid(options), costs, _run)
+    return run_each(asked, options, _grid(asked), mapping, _show)
 
 
-def _run(options: argparse.Namespace, config: MapConfig, folder: Path) -> dict[str, Any]:
+def _show(config: MapConfig, folder: Path, summary: dict[str, Any]) -> None:
     from lcca.cli.printing.console import print_table, wide_console
     from lcca.experiments.recipes.kept import reported
-    from lcca.studies.maps.recipe import map as mapped
     from lcca.studies.maps.report.words import notes, region_table, worth_in_words
 
-    how = {"jobs": options.jobs, "executor": options.executor}
-    summary = mapped(config, out=folder, resume=True, quiet=False, **how).content
-    if options.json:
-        return summary
     report = reported(config, folder)
     for each in summary["maps"]:
         wide_console().print(worth_in_words(each), style="bold", markup=False)
@@ -57,10 +53,9 @@ def _run(options: argparse.Namespace, config: MapConfig, folder: Path) -> dict[s
     for note in notes(summary["maps"][-1], summary)[1:]:
         wide_console().print(note, style="dim", markup=False)
     print_visible(f"\nreport: {report}")
-    return summary
 
 
-def _grid(options: argparse.Namespace) -> Grid[MapConfig]:
+def _grid(asked: MapOver) -> Grid[MapConfig]:
     """Return the map's configuration, or several: its own file, or a campaign's with the parameters of `--over`."""
     from lcca.experiments.runs.grid import read_grid, single
     from lcca.experiments.schemas.kinds import KINDS, of_kind
@@ -68,11 +63,11 @@ def _grid(options: argparse.Namespace) -> Grid[MapConfig]:
     from lcca.inputs.validation import read_document, with_overrides
     from lcca.studies.maps.config import MapConfig
 
-    document = read_document(options.config)
-    over = [f"over=[{options.over}]"] if options.over else []
+    document = read_document(str(asked.config))
+    keys = [*([f"over=[{asked.over}]"] if asked.over else []), *asked.overrides]
     if not KINDS["campaign"].has(document.data):
-        return read_grid(options.config, MapConfig, [*over, *options.overrides])
-    require(bool(options.over), "--over: name the parameters of the map, as in senders,rtt")
-    own = {"name": f"map-{options.config.stem}", "campaign": options.config.name}
+        return read_grid(document.path, MapConfig, keys)
+    require(bool(asked.over), "--over: name the parameters of the map, as in senders,rtt")
+    own = {"name": f"map-{document.path.stem}", "campaign": document.path.name}
     whole = Document(document.path, own, {(): document.place(())})
-    return single(of_kind(with_overrides(whole, MapConfig, [*over, *options.overrides]), MapConfig))
+    return single(of_kind(with_overrides(whole, MapConfig, keys), MapConfig))

@@ -3,60 +3,48 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from lcca.evaluation.settling.judgement import judge
-from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.experiment import Costs
-from lcca.experiments.recipes.kept import File, config_of, kept
-from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.kept import Described, config_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, head
+from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.units import TARGETS
 from lcca.studies.maps.config import MAP, MapConfig
 from lcca.studies.maps.looks import Look
 from lcca.studies.maps.regions import words
 from lcca.studies.maps.survey import Survey, Surveyor, surveyor
-from lcca.workers.pool import Threads
+from lcca.workers.pool import Pool, Threads
 
 DIGITS = 6
 """Of differences of a map, after the point."""
 
 
-def map(  # the command's name
-    config: MapConfig | File,
-    *,
-    out: File | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-) -> Result:
-    """Map where in a space of networks signal sets are worth something, by a campaign's trained policies.
+def mapping(asked: WrittenAlone) -> Described[MapConfig]:
+    """Map where in a space of networks signal sets are worth something, by a campaign's trained policies."""
+    config = config_of(asked.config, MapConfig, asked.overrides)
 
-    Args:
-        config: of the map, or its file.
-        out: the run's folder; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        jobs: threads, or workers of another executor; never changes a result.
-        executor: where trials run; never changes a result either.
-
-    Raises:
-        InputError: trainings are missing, or the folder is not free.
-    """
-    config = config_of(config, MapConfig)
-    with workers_of(executor, jobs) as workers:
-        asked = surveyor(config, workers)
+    def begin(workers: Pool) -> Callable[[Run[MapConfig, None]], Json]:
+        wanted = surveyor(config, workers)
 
         def work(run: Run[MapConfig, None]) -> Json:
-            found = asked.experiment().run(run.phase(MAP.name).blocks(), run.reporter)
-            return content(asked, found.contents[0])
+            found = wanted.experiment().run(run.phase(MAP.name).blocks(), run.reporter)
+            return content(wanted, found.contents[0])
 
-        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers)
+        return work
+
+    return Described(config, asked, begin, partial(costs, config))
+
+
+map = function("map", WrittenAlone, mapping)  # the command's name
 
 
 def costs(config: MapConfig, jobs: int = 1) -> Costs:

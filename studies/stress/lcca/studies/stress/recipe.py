@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from lcca.evaluation.bounds.ideals import IDEALS, bounded_utility
 from lcca.evaluation.scenarios.networks import PARAMETERS, ListedNetwork, NetworkSpace
@@ -15,8 +14,9 @@ from lcca.evaluation.trials.layout import CONFIG, SUMMARY
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Costs, Experiment, Found
-from lcca.experiments.places import On, Options, meet, require_options, space_of
-from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.places import meet, space_of
+from lcca.experiments.recipes.function import function
+from lcca.experiments.recipes.prepared import Prepared, identity
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight
 from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.seeds import derive
@@ -26,8 +26,8 @@ from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.record import RTTS
 from lcca.signal_sets.load import each_of
-from lcca.studies.stress.defaults import STRESSED
 from lcca.studies.stress.report.words import hard_words, loss_words
+from lcca.studies.stress.verb import STRESSED, Stress
 
 STRESS = Kind("stress", (CONFIG, SUMMARY), "lcca.studies.stress.recipe", {"optuna": "optuna"})
 HARD_NETWORKS = "hard-networks.yaml"
@@ -37,69 +37,24 @@ IDEAL_NAMES = {f"ideal-{name.removesuffix('_bits')}": name for name in IDEALS}
 """References that are no policies, and their columns in `lcca.evaluation.bounds.ideals.ideal_scores`."""
 
 
-class Wanted(Options, total=False):
-    """Options of a search for hard networks.
-
-    Attributes:
-        metric: by which a policy loses, a column of the trials; the score unless given.
-        candidates: networks that are tried.
-        networks: that are confirmed and written at most.
-        fresh: trials of each of them.
-    """
-
-    metric: str
-    candidates: int
-    networks: int
-    fresh: int
-
-
-def stress(
-    policy: str,
-    against: Sequence[str],
-    on: On,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    quiet: bool = True,
-    **wanted: Unpack[Wanted],
-) -> Result:
-    """Search a space for networks where a policy loses most, and confirm what is found on fresh trials.
-
-    Args:
-        policy: a hand-designed congestion control, a file of a policy, a class in Python.
-        against: references, likewise, or ideals such as ``ideal-fair``; the loss is that against the best of them.
-        on: a network space; candidates are on its levels.
-        out: folder that keeps every trial; the usual one, by name and configuration, unless given.
-        resume: whether to go on with the run that is there.
-        quiet: whether to leave progress out.
-        wanted: see `Options` and `Wanted`.
-
-    Raises:
-        InputError: something cannot be read or run, Optuna is not installed, or the folder is not free.
-    """
-    return stressing(policy, against, on, **wanted).run(out, resume=resume, quiet=quiet)
-
-
-def stressing(policy: str, against: Sequence[str], on: On, **wanted: Unpack[Wanted]) -> Prepared:
-    """Return the search, ready to run."""
-    require_options(wanted, Wanted)
+def stressing(asked: Stress) -> Prepared:
+    """Search a space for networks where a policy loses most, and confirm what is found on fresh trials."""
     require_libraries(STRESS.libraries, "searches for hard networks", "tune")
     from lcca.studies.stress.search import ALPHA, BATCH, Loss, Search
 
-    count = STRESSED | {name: wanted[name] for name in STRESSED if wanted.get(name)}  # type: ignore[literal-required]
+    count = {name: getattr(asked, name) or usual for name, usual in STRESSED.items()}
     require(count["fresh"] >= 2, "--fresh: an interval needs at least 2 trials")
-    space = space_of(on, wanted.get("overrides", ()))
+    space = space_of(asked.on, asked.overrides)
     if not isinstance(space, NetworkSpace):
-        raise InputError(f"{on}: hard networks are searched in a network space alone, as in configs/networks")
-    name = wanted.get("metric") or SCORE.name
+        raise InputError(f"{asked.on}: hard networks are searched in a network space alone, as in configs/networks")
+    name = asked.metric or SCORE.name
     known = [each.name for each in NETWORK_TRIALS.values() if each.better]
     require(name in known, f"--metric: {name[:60]!r} is no metric{did_you_mean(name, known)}: {', '.join(known)}")
-    names = [policy, *each_of(against)]
+    names = [asked.policy, *each_of(asked.against)]
     ideals = {each: IDEAL_NAMES[each] for each in names[1:] if each in IDEAL_NAMES}
     require(not ideals or name == SCORE.name, f"--metric {name}: ideals have a score alone")
     met = [each for each in names if each not in ideals]
-    wanted["seeds"] = count["seeds"]
-    meeting = meet(met, space, "stress", wanted)
+    meeting = meet(met, space, replace(asked, seeds=count["seeds"]), "stress")
     place = meeting.place
     assert isinstance(place, NetworkTrials)
     if ideals:
@@ -129,7 +84,7 @@ def stressing(policy: str, against: Sequence[str], on: On, **wanted: Unpack[Want
         pace, tried = cpu_s_per_weight(
             lambda block: search.run(meeting.contenders, drawn[block.first : block.end], seeds), [1.0] * len(drawn)
         )
-        jobs, fresh = wanted.get("jobs", 1), search.most * search.fresh / len(seeds)
+        jobs, fresh = asked.jobs, search.most * search.fresh / len(seeds)
         search_cost = Cost(search.candidates, "networks", pace * search.candidates, jobs, "--candidates")
         return Costs(
             {"search": search_cost, "confirmation": Cost(search.most, "networks", pace * fresh, jobs, "--networks")},
@@ -140,9 +95,12 @@ def stressing(policy: str, against: Sequence[str], on: On, **wanted: Unpack[Want
     experiment = Experiment(
         place, meeting.contenders, [search], search.stop, title, search.rows, each=len(meeting.contenders) * len(seeds)
     )
-    options = {**count, "metric": name, "against": [*loss.against], "batch": BATCH}
-    config = asked(STRESS, met, on, meeting, wanted.get("seed", 1), options)
+    resolved = {**count, "metric": name, "against": [*loss.against], "batch": BATCH}
+    config = identity(STRESS, asked, met, asked.on, meeting, resolved)
     return Prepared(experiment, replace(meeting, costs=costs), config, content, looks=False, always_kept=True)
+
+
+stress = function("stress", Stress, stressing)
 
 
 def listed(network: Network) -> dict[str, Any]:
