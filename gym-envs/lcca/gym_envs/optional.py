@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
-from lcca.inputs.studies import added
 
-EXTRAS: dict[str, tuple[str, ...]] = {
-    "runs": ("pyarrow", "matplotlib", "jinja2"),
-    "dna": ("protobuf",),
-    "drl": ("gymnasium", "stable-baselines3", "torch", "tensorboard"),
-    "pettingzoo": ("gymnasium", "pettingzoo"),
-    "tune": ("optuna",),
-    "ray": ("ray",),
-    "completion": ("shtab",),
-    "serve": ("flask",),
-    "mlflow": ("mlflow-skinny", "alembic"),
-    **{name: needed for name, (_, needed) in added("extras").items()},
-}
-"""Distributions of each extra, as in ``pyproject.toml``."""
+_OF_EXTRA = re.compile(r"([\w-]+).*; extra == \"([\w-]+)\"")
 
 
 @dataclass(frozen=True)
@@ -43,12 +32,21 @@ class Part:
 
 def optional_parts() -> list[Part]:
     """Return every extra and ns-3, usable or not; nothing of an extra is imported."""
-    return [*(_extra(name) for name in EXTRAS), _ns3()]
+    return [*(_extra(name, packages) for name, packages in extras().items()), _ns3()]
 
 
-def _extra(name: str) -> Part:
+def extras() -> dict[str, list[str]]:
+    """Return the distributions of each extra but that of developers, as `pyproject.toml` has them."""
+    found: dict[str, list[str]] = {}
+    for line in metadata.requires("lcca") or ():
+        if (each := _OF_EXTRA.fullmatch(line)) and each[2] != "dev":
+            found.setdefault(each[2], []).append(each[1])
+    return found
+
+
+def _extra(name: str, packages: Sequence[str]) -> Part:
     versions: dict[str, str | None] = {}
-    for package in EXTRAS[name]:
+    for package in packages:
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

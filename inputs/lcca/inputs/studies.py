@@ -122,7 +122,6 @@ class Study:
         tuners: of fabrics, by name: a `lcca.remy_plus.tuners.kinds.TunerKind` each.
         learners: contenders that `lcca study` trains (`train:`), by name: a `lcca.experiments.studies.learner.Learner`
             each.
-        extras: distributions by the extra of `pyproject.toml` that the study needs.
         moved: folders and files of the study by where they were before.
     """
 
@@ -136,7 +135,6 @@ class Study:
     places: Mapping[str, AddedPlace] = field(default_factory=dict)
     tuners: Mapping[str, str] = field(default_factory=dict)
     learners: Mapping[str, str] = field(default_factory=dict)
-    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
 
 

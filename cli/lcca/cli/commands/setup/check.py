@@ -104,9 +104,10 @@ def _optional() -> list[Finding]:
     """Look for the extras and ns-3."""
     try:
         from lcca.gym_envs.optional import optional_parts
+
+        return [Finding(p.name, "ok" if p.usable else "missing", p.detail, p.fix) for p in optional_parts()]
     except ImportError:  # said by the engine's or the libraries' finding
         return []
-    return [Finding(p.name, "ok" if p.usable else "missing", p.detail, p.fix) for p in optional_parts()]
 
 
 def _cores() -> Finding:

@@ -4,5 +4,4 @@ from lcca.inputs.studies import Environment, Study
 
 STUDY = Study(
     environments={"lcca/Ns3Gym-v0": Environment("remote:RemoteSimulation", longest=None)},  # the simulation says
-    extras={"ns3gym": ("protobuf", "pyzmq", "gymnasium")},
 )
