@@ -89,8 +89,8 @@ def test_reports_of_campaigns_show_it(lcca: RunCommand) -> None:
     out = lcca("sweep", "flows.yaml", "--out", "run", "--tables").out
     summary = lcca("sweep", "flows.yaml", "--out", "run", "--json").json()
     measured = summary["policies"][0]["trained"]["waited_us"]
-    assert "waiting, µs" in out and f"{measured:.3f} ± " in out
+    assert "Waiting, µs" in out and f"{measured:,.3f} ± " in out
     page = Path("run/report.html").read_text()
-    assert page.count('<th scope="col">Waiting, µs</th>') == 2 and f"<td>{measured:,.3f}</td>" in page
+    assert page.count('<th scope="col">Waiting, µs</th>') == 2 and f"<td>{measured:,.3f} ± " in page
     assert lcca("export", "run", "tables", "--form", "latex").status == 0
     assert r"{Waiting (\si{\micro\second})}" in Path("tables/policies.tex").read_text()

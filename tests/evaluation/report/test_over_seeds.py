@@ -37,9 +37,9 @@ def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
     found = generalisation(both)
     assert found is not None and found.population == BOTH
     assert found.answer.startswith(f"Of {len(sets)} comparisons over training seeds: ")
-    (table,) = found.tables
-    assert [row[-1] for row in table.rows[: len(sets)]] == ["6 training seeds"] * len(sets)
-    assert all(row[-1].endswith(" pairs") for row in table.rows[len(sets) :])
+    of_sets, of_policies = found.tables
+    assert "Training seeds" in of_sets.head and [row[5] for row in of_sets.rows] == ["6"] * len(sets)
+    assert "Pairs" in of_policies.head and len(of_policies.rows) == len(comparisons) - len(sets)
     policies = [c for c in comparisons if c["level"] == "policy"]
     alone = replace(tables, summary=tables.summary | {"generalisation": [record | {"comparisons": policies}]})
     found = generalisation(alone)

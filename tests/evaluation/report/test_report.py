@@ -18,13 +18,14 @@ from scipy import stats
 
 from lcca.api import load_run
 from lcca.evaluation.comparison.compare import compare_policies
-from lcca.evaluation.report.report import code, gbps, render
+from lcca.evaluation.report.report import code, render
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, score_explained
 from lcca.evaluation.report.words.statements import percent
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.rules import SettlingRule
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS
 from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT, utility
@@ -171,7 +172,8 @@ def test_commands_make_the_run_again_and_settle_what_is_open(folder: Path) -> No
 
 
 def test_throughput_is_in_gigabits_where_packets_have_a_size() -> None:
-    assert gbps(1.0, 1500) == pytest.approx(12) and gbps(None, 1500) is None and gbps(1.0, None) is None
+    share = NETWORK_TRIALS["throughput_share"].in_gbps(1500)
+    assert 1 / share.scale == pytest.approx(12) and share.unit == "Gb/s"
 
 
 def test_what_stands_between_backticks_is_code() -> None:

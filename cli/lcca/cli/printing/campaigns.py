@@ -10,8 +10,9 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.headline import TYPICAL
+from lcca.evaluation.report.words.results import question_table
 from lcca.evaluation.report.words.statements import with_interval
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommended, settings
 from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.settling.unfinished import Unfinished
@@ -20,22 +21,26 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.experiment import Costs
-from lcca.experiments.studies.words import mean_cell, question_table, score_cell, together
+from lcca.experiments.studies.words import mean_cell, score_cell, together
 
 
 def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:
     """Print what a study costs, by scenario and by contender that learns."""
-    head = ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most")
-    costs = ("trial_cpu_s", "cpu_s_least", "cpu_s_most")
-    rows = [
-        (each["scenario"], str(each["contenders"]), str(each["comparisons"]), *(f"{each[key]:.3g}" for key in costs))
-        for each in found
-    ]
-    print_table(Table(f"{name}: CPU seconds by scenario (at most by pairs), without tunings and trainings", head, rows))
+    columns: Columns = {
+        **{"Scenario": "scenario", "Contenders": "contenders", "Comparisons": "comparisons"},
+        **{"A trial of all": partial(_seconds, "trial_cpu_s"), "First look": partial(_seconds, "cpu_s_least")},
+        "At most": partial(_seconds, "cpu_s_most"),
+    }
+    caption = f"{name}: CPU seconds by scenario (at most by pairs), without tunings and trainings"
+    print_table(Table.of(caption, found, columns))
     ends = [(name, words, each) for name, costs in made.items() for words, each in costs.ends.items()]
     if ends:
         rows = [(name, words, f"{each.count:,} {each.unit}", f"{each.cpu_s:.3g}") for name, words, each in ends]
         print_table(Table("tunings and trainings", ("contender", "", "how many", "CPU s"), rows, left=2))
+
+
+def _seconds(key: str, row: dict[str, Any]) -> str:
+    return f"{row[key]:.3g}"
 
 
 def print_study(summary: dict[str, Any]) -> None:
@@ -51,24 +56,19 @@ def print_tuning(summary: dict[str, Any]) -> None:
     """Print the parameters that were found, their scores, and the comparisons with the policy's own."""
     unit, knobs = summary["unit"], knobs_of(summary)
     paid = _paid(summary)
-    head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", *paid, unit)
-    rows = [
-        (
-            each["id"],
-            named(each["parameters"], knobs),
-            f"{each['search_score_bits']:.3f}",
-            with_interval(each["score_bits"], "mean", "{:.3f}"),
-            *(cell(each) for cell in paid.values()),
-            str(each["trials"]),
-        )
-        for each in summary["policies"]
-    ]
+    columns: Columns = {
+        **{"": "id", "Parameters": lambda row: named(row["parameters"], knobs)},
+        f"Score on the search's {unit}": ("search_score_bits", 3),
+        f"On fresh {unit} (bits)": lambda row: with_interval(row["score_bits"], "mean", "{:.3f}"),
+        **paid,
+        unit: "trials",
+    }
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
     notes = [f"candidates: {tried}; {summary['network_trials']} trials", *[TYPICAL] * bool(paid)]
     if not summary["comparisons"]:
         notes.append("no candidate was better than the policy's own parameters" if recommended(summary) else UNFINISHED)
     title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
-    print_table(Table(title, head, rows, left=2), *notes)
+    print_table(Table.of(title, summary["policies"], columns, left=2), *notes)
     for each in summary["comparisons"]:
         print_comparison(each, advice(each))
     if recommended(summary):

@@ -10,9 +10,13 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-from lcca.evaluation.report.words.statements import MINUS
+from lcca.evaluation.report.words.statements import MINUS, NO_BREAK
 from lcca.evaluation.report.words.table import Table as Contents
+from lcca.evaluation.report.words.table import flat
 from lcca.inputs.errors import visible
+
+PLAIN = str.maketrans({MINUS: "-", NO_BREAK: " "})
+"""Numbers as other programs read them."""
 
 LINES = 3
 """Characters of a line between columns and the room beside it."""
@@ -81,7 +85,7 @@ def print_table(table: Contents, *notes: str) -> None:
     for column, name in enumerate(table.head):
         shown.add_column(escape(name), justify="left" if table.is_left(column) else "right", overflow="fold")
     for row in table.rows:
-        shown.add_row(*(escape(cell.replace(MINUS, "-")) for cell in row))  # numbers as other programs read them
+        shown.add_row(*(escape(flat(cell).translate(PLAIN)) for cell in row))
     console = wide_console()
     console.print(shown)
     for note in filter(None, (table.note, *notes)):
@@ -91,4 +95,4 @@ def print_table(table: Contents, *notes: str) -> None:
 def wide_console() -> ResultConsole:
     """Return a console for results: piped output is not cut to a terminal's width."""
     console = ResultConsole(highlight=False)
-    return console if console.is_terminal else ResultConsole(highlight=False, width=max(console.width, 200))
+    return console if console.is_terminal else ResultConsole(highlight=False, width=max(console.width, 400))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from lcca.cli.printing.console import print_table, wide_console
@@ -19,8 +18,7 @@ def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
     """Print a table per policy, a row per network."""
     gbps = packet_bytes * 8e-3  # of a packet/µs
     metrics = [
-        replace(each, scale=1 / gbps, unit="Gb/s") if each.unit == "packets/µs" else each
-        for each in shown(NETWORK_TRIALS, "evaluate")
+        each.in_gbps(packet_bytes) if each.unit == "packets/µs" else each for each in shown(NETWORK_TRIALS, "evaluate")
     ]
     for policy in dict.fromkeys(row["id"] for row in found):
         rows = [row for row in found if row["id"] == policy]

@@ -13,22 +13,25 @@ from lcca.evaluation.bounds.gap import gap_groups, gap_phases
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.fabric.merit import MEASURES
 from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
-from lcca.evaluation.report.words.headline import headline, paid_words, score_explained
+from lcca.evaluation.report.words.headline import headline, score_explained
 from lcca.evaluation.report.words.merit import disagreements
-from lcca.evaluation.report.words.results import designed_table, ideal_sets_table, ideals_table, sets_table
+from lcca.evaluation.report.words.results import (
+    designed_table,
+    forecast_words,
+    ideal_sets_table,
+    ideals_table,
+    policies_table,
+    sets_table,
+    verdicts_table,
+    verdicts_tables,
+)
 from lcca.evaluation.report.words.statements import (
-    TOO_WIDE,
     coverage,
-    coverage_apart,
-    per_cent,
-    rules_words,
-    verdict_words,
-    with_error,
     with_interval,
 )
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown
 from lcca.evaluation.trials.utilities import utilities_of
 
 if TYPE_CHECKING:
@@ -72,32 +75,13 @@ def print_result(summary: Json, every_table: bool = False) -> None:
 
 def print_policies(summary: Json) -> None:
     """Print one line per policy: its results on the test networks of its training seed."""
-    known = [each.over_trials for table in (NETWORK_TRIALS, FABRIC_TRIALS) for each in shown(table, "campaign")]
-    metrics = [each for each in known if any(each.name in policy["trained"] for policy in summary["policies"])]
-    head = ("policy", "rules", "score, bits", *(each.head for each in metrics), "trials", "networks of")
-    rows = [
-        (
-            *(policy["id"] + (" *" if policy["selected"] else ""), rules_words(policy["rules"])),
-            with_error(policy["trained"]["score_bits"], policy["trained"]["score_bits_se"]),
-            *(_measured(policy["trained"], each) for each in metrics),
-            *(str(policy["trained"]["trials"]), f"training seed {policy['training_seed']}"),
-        )
-        for policy in summary["policies"]
-    ]
+    metrics = [each.over_trials for table in (NETWORK_TRIALS, FABRIC_TRIALS) for each in shown(table, "campaign")]
     print_table(
-        Table(f"{summary['campaign']}: policies on fresh test networks", head, rows),
+        policies_table(summary, metrics, f"{summary['campaign']}: policies on fresh test networks"),
         "± is one standard error over networks; * best of its signal set on the validation networks"
         + (", by the set's best trainer" if "trainers" in summary else ""),
         _score_words(p["utility"] for p in summary["policies"]),
     )
-
-
-def _measured(test: Json, metric: Metric) -> str:
-    """Return a metric of a policy's test, in its unit."""
-    if metric.together == "sum":
-        return str(test[metric.name])
-    value, error = (test[key] for key in (metric.name, f"{metric.name}_se"))
-    return with_error(value and value / metric.scale, error and error / metric.scale)
 
 
 def _score_words(utilities: Iterable[str]) -> str:
@@ -115,7 +99,7 @@ def print_verdicts(summary: Json, levels: Sequence[str] = ("set", "policy")) -> 
     }
     for level, title in ((each, titles[each]) for each in levels):
         if rows := [c for c in summary["comparisons"] if c["level"] == level]:
-            print_table(_verdicts(title, rows), *notes(rows))
+            print_table(verdicts_table(rows, title), *notes(rows))
     if (by_hand := summary.get("hand_designed")) and "policy" in levels:
         print_table(designed_table(by_hand))
 
@@ -169,21 +153,10 @@ def print_net_benefit(summary: Json) -> None:
 
 def print_points(summary: Json) -> None:
     """Print the comparisons of a grid's points, one line each: of signal sets, then of selected policies."""
-    for level, title in (("set", "signal sets, mean over training seeds"), ("policy", "selected policies")):
-        by_point = {
-            point["name"]: [c for c in point["comparisons"] if c["level"] == level] for point in summary["points"]
-        }
-        if not any(by_point.values()):
-            continue
-        difference = f"difference (bits) [{coverage_apart(by_point.values())}]"
-        head = ("point", "B", "against A", "utility", difference, "verdict", "n")
-        rows = [
-            (point, c["B"], c["A"], c["utility"], with_interval(c), verdict_words(c), str(c["n"]))
-            for point, comparisons in by_point.items()
-            for c in comparisons
-        ]
-        caption = f"{summary['grid']}: {title} at the points of the grid"
-        print_table(Table(caption, head, rows, {*head} - {difference, "n"}))
+    rows = [c | {"B": f"{point['name']}: {c['B']}"} for point in summary["points"] for c in point["comparisons"]]
+    by_point = [point["comparisons"] for point in summary["points"]]
+    for table in verdicts_tables(rows, f"{summary['grid']}, at each point", by_point):
+        print_table(table)
 
 
 def notes(rows: Sequence[Json]) -> list[str]:
@@ -195,42 +168,9 @@ def notes(rows: Sequence[Json]) -> list[str]:
     return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
 
 
-def _verdicts(title: str, rows: Sequence[Json]) -> Table:
-    paid = paid_words([c["utility"] for c in rows])
-    head = ("B", "against A", "utility", _difference_head(rows), paid, "verdict", "n", "forecast")
-    cells = [
-        (
-            *(c["B"], c["A"], c["utility"], with_interval(c)),
-            *(per_cent(c["throughput_equivalent_percent"]["difference"]), verdict_words(c), str(c["n"])),
-            forecast_words(c),
-        )
-        for c in rows
-    ]
-    return Table(title, head, cells, ("B", "against A", "verdict"))
-
-
-def _difference_head(comparisons: Sequence[Json]) -> str:
-    return f"difference (bits) [{coverage(comparisons)}]" if comparisons else "difference (bits)"
-
-
 def _bits(comparison: Json) -> str:
     value = comparison["difference"]
     return "–" if value is None else f"{value:+.3f}"
-
-
-def forecast_words(comparison: Json) -> str:
-    """Return how many more units an open comparison will take."""
-    if not comparison["likely_n"]:
-        return ""
-    unit = "pairs" if comparison["level"] == "policy" else "training seeds"
-    low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
-    if high == 0:
-        return "the next look"
-    if high > TOO_WIDE * max(low, 1):
-        return f"unknown, at least {max(low, 1)} more {unit}"
-    if low == high:
-        return f"about {high} more {unit}"
-    return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
 
 
 def print_ideals(found: Json, title: str) -> None:
@@ -253,4 +193,4 @@ def print_gap(trials: pd.DataFrame) -> None:
 def print_comparison(comparison: Json, note: str = "") -> None:
     """Print one comparison, with its note and another one."""
     notes = filter(None, (comparison["note"], note))
-    print_table(_verdicts("B against A, paired on fresh trials", [comparison]), *notes)
+    print_table(verdicts_table([comparison], "paired on fresh trials"), *notes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
-from lcca.evaluation.report.figures.forest import SIDES
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.differences import with_condition
@@ -24,17 +23,15 @@ from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.summary import summary
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
-from lcca.evaluation.report.words.headline import TYPICAL, answer, headline, paid_words, score_explained
+from lcca.evaluation.report.words.headline import SIDES, TYPICAL, answer, headline, paid_words, score_explained
+from lcca.evaluation.report.words.merit import net_percent
+from lcca.evaluation.report.words.results import costs_table, policies_table, statistics_table, verdicts_table
 from lcca.evaluation.report.words.statements import (
     capital,
-    counts,
     coverage_apart,
     listed,
     number,
-    percent,
-    rules_words,
     sign_and_size,
-    signs,
 )
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
@@ -113,14 +110,11 @@ def _written(folder: Path, template: str, context: Json) -> Path:
     environment.filters.update(
         number=number,
         code=code,
-        measured=measured,
-        capital=capital,
-        percent=percent_or_dash,
-        interval=interval,
-        signs=signs,
-        counts=counts,
+        net_percent=net_percent,
+        verdicts_table=verdicts_table,
+        statistics_table=statistics_table,
+        costs_table=costs_table,
         sign_and_size=sign_and_size,
-        rules_words=rules_words,
         no_choice_yet=no_choice_yet,
     )
     path = folder / layout.REPORT
@@ -174,12 +168,12 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
             for *level, name in (LEVELS if tables.has_trainings else PAIRS)
         ],
         "commands": typed,
-        "packet_bytes": None if tables.on_fabric else tables.packet_bytes,
-        "gbps": gbps,
         "utilities": tables.utilities,
         "typical": TYPICAL,
         "paid": capital(paid_words(tables.utilities, *SIDES)),
-        "policies": tables.summary.get("policies", []),
+        "policies": policies_table(tables.summary, _metrics(tables), trained=tables.training_trials)
+        if tables.has_trainings
+        else None,
         "training_trials": tables.training_trials,
         "group_of": group_of,
         "sections": sections,
@@ -189,7 +183,6 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "config": tables.config,
         "failed": tables.failed,
         "on_fabric": tables.on_fabric,
-        "metrics": [m.over_trials for m in shown(FABRIC_TRIALS if tables.on_fabric else NETWORK_TRIALS, "report")],
         "trials": len(tables.trials),
     }
 
@@ -200,32 +193,14 @@ def measured_title(tables: RunTables) -> str:
     return f"Measures of {listed(names) if len(names) < 4 else f'{len(names)} policies'}" if names else ""
 
 
-def gbps(share: float | None, packet_bytes: int | None) -> float | None:
-    """Return packets/µs in Gb/s; None where either is unknown."""
-    return None if share is None or packet_bytes is None else share * packet_bytes * 8e-3
+def _metrics(tables: RunTables) -> list[Metric]:
+    """Return what is shown of trainings' tests; throughput in Gb/s where packets have a size."""
+    if tables.on_fabric:
+        return [each.over_trials for each in shown(FABRIC_TRIALS, "report")]
+    rates = [NETWORK_TRIALS["throughput_share"].in_gbps(size)] if (size := tables.packet_bytes) else []
+    return [*rates, *shown(NETWORK_TRIALS, "report")]
 
 
 def code(text: str) -> Markup:
     """Return text for a page, what stands between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def measured(test: Mapping[str, float | None], metric: Metric) -> str:
-    """Return what a policy's test measured, in the metric's unit."""
-    value = test.get(metric.name)
-    return number(None if value is None else value / metric.scale, metric.digits)
-
-
-def percent_or_dash(value: Any) -> str:
-    """Return a signed percentage, a dash for what is absent."""
-    return percent(value) if isinstance(value, int | float) else "–"
-
-
-def interval(ends: Json, digits: int | None = None) -> str:
-    """Return "[low, high]" of a record with these keys: percentages, or numbers with `digits`."""
-    low, high = ends["low"], ends["high"]
-    if low is None or high is None:
-        return "no interval yet"
-    if digits is None:
-        return f"[{percent(low).removesuffix('%').rstrip()}, {percent(high)}]"
-    return f"[{number(low, digits, True)}, {number(high, digits, True)}]"

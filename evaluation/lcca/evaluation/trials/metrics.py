@@ -88,6 +88,10 @@ class Metric:
         name, label = f"mean_of_trials_{self.name}", f"mean of trials' {self.label}"
         return replace(self, name=name, label=label, pool="trials")
 
+    def in_gbps(self, packet_bytes: int) -> Metric:
+        """Return a metric in packets/µs in Gb/s, with packets of a size."""
+        return replace(self, unit="Gb/s", scale=1 / (8e-3 * packet_bytes), digits=2)
+
     def mean_interval(self, values: ArrayLike, alpha: float) -> tuple[float, float, float]:
         """Return a mean with its interval: by Student's t, on the log scale unless values may be negative."""
         return t_interval(values, alpha) if self.least < 0 else positive_interval(values, alpha, self.least)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.headline import TYPICAL
-from lcca.evaluation.report.words.statements import interval, per_cent, verdict_words, with_interval
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.results import question_table
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
@@ -43,34 +44,17 @@ def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list
     return [f"## {head}", question["asks"], theirs, question_table(question, found).markdown()]
 
 
-def question_table(question: dict[str, Any], found: Sequence[dict[str, Any]], caption: str = "") -> Table:
-    """Return the comparisons that answer a question."""
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "Scenario": lambda each: each["condition"],
-        "B": lambda each: each["B"],
-        "Against A": lambda each: each["A"],
-        "By": lambda each: each["utility"],
-        "Difference, bits": with_interval,
-        "A worse by": lambda each: per_cent(each["throughput_equivalent_percent"]["difference"]),
-        "Pairs": lambda each: str(each["n"]),
-        "Verdict": verdict_words,
-    }
-    if question["expected"] is not None:
-        columns[f"Theirs: {question['expected']}"] = lambda each: each["agreement"] or ""
-    return Table.of(caption, found, columns, {*columns} - {"Difference, bits", "A worse by", "Pairs"})
-
-
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
     """Return the table of a scenario: what its questions go by first."""
     scores = [name for name in rows[0] if name.endswith(BITS)]
     by_score = {fabric_utility(name.removesuffix(BITS)).typical.head: name for name in scores}
     known = [each.over_trials for each in shown(FABRIC_TRIALS, "study")]
     metrics = [each for each in known if any(each.name in row for row in rows)]
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "Contender": lambda row: row["id"],
+    columns: Columns = {
+        "Contender": "id",
         **{head: partial(_score, name=name) for head, name in by_score.items()},
         **{each.head: partial(mean_cell, metric=each) for each in metrics},
-        "Trials": lambda row: str(row["trials"]),
+        "Trials": "trials",
     }
     return Table.of("", rows, columns).markdown()
 

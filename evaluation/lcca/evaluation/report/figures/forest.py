@@ -18,14 +18,11 @@ from lcca.evaluation.report.figures.style import (
     letters,
     new_figure,
 )
-from lcca.evaluation.report.words.headline import paid_words
+from lcca.evaluation.report.words.headline import SIDES, paid_words
 
 Json = dict[str, Any]
 
 LEVEL_TITLES = {"set": "Signal sets: mean over trainings", "policy": "Selected policies"}
-
-SIDES = ("baseline", "candidate")
-"""What the two sides of a difference are called where several are shown."""
 
 ONE_LINE = 30
 """Characters; a longer label is broken in two."""

@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.style import FAINT, drawing, legend_below, mark_of, panels
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
-from lcca.evaluation.report.words.results import agreement_table
-from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size, with_interval
+from lcca.evaluation.report.words.results import agreement_table, verdicts_tables
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
@@ -57,7 +56,7 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
             " Verdicts on signal sets are simultaneous, over training seeds that are each tested on their own networks."
         )
     found = [each for record in records for each in record["agreement"]]
-    tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), agreement_table(found))
+    tables = (*_verdicts(records), agreement_table(found))
     return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 
 
@@ -76,20 +75,9 @@ def _answer(records: Sequence[Json]) -> str:
     )
 
 
-def _verdicts(records: Sequence[Json], sets: bool) -> Table:
-    several = len({record["utility"] for record in records}) > 1
-    each = [(c, record) for record in records for c in record["comparisons"]]
-    rows = [
-        (
-            record["topology"] + (f" ({record['utility']})" if several else ""),
-            *(c["B"], c["A"], with_interval(c), sign_and_size(c), counted_units(c)),
-        )
-        for c, record in sorted(each, key=lambda pair: pair[0]["level"] != "set")
-    ]
-    head = ("topology", "B", "against A", "difference, bits", "sign and size", "n")
-    first = "Signal sets over training seeds, then policies" if sets else "Policies"
-    title = f"{first} in {records[0]['simulator']}, paired on fresh networks"
-    return Table(f"{title}; intervals of {coverages([c for c, _ in each])}", head, rows, left=3)
+def _verdicts(records: Sequence[Json]) -> tuple[Table, ...]:
+    rows = [c | {"B": f"{c['B']} ({record['topology']})"} for record in records for c in record["comparisons"]]
+    return verdicts_tables(rows, f"In {records[0]['simulator']}, paired on fresh networks")
 
 
 @drawing

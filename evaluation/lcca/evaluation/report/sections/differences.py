@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.forest import SIDES, draw_forest, forest_data, labels
+from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
 from lcca.evaluation.report.figures.style import (
     FAINT,
     INK,
@@ -24,18 +24,13 @@ from lcca.evaluation.report.figures.style import (
     panels_by_utility,
 )
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content, data_table
-from lcca.evaluation.report.words.headline import paid_words
-from lcca.evaluation.report.words.results import designed_table
+from lcca.evaluation.report.words.results import designed_table, verdicts_tables
 from lcca.evaluation.report.words.statements import (
-    capital,
-    counted_units,
     coverages,
-    number,
-    percent,
     sign_and_size,
     with_interval,
 )
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -91,19 +86,10 @@ def generalisation(tables: RunTables) -> Content | None:
     )
     failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
     title = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
-    of = capital(paid_words((row["utility"] for row in rows), *SIDES))
-    head = ("Candidate", "Against", "Utility", "Sign and size", of, "n")
-    body = [
-        (
-            *(row["B"], row["A"], row["utility"], sign_and_size(row)),
-            *(percent(row["throughput_equivalent_percent"]["difference"] or 0), counted_units(row)),
-        )
-        for row in sorted(rows, key=lambda row: row["level"] != "set")
-    ]
+    shown = verdicts_tables(rows, title)
     sets = [row for row in rows if row["level"] == "set"]
     whose, data = BOTH if sets else SELECTED, forest_data(rows)
-    table = Table(title, head, body, left=4)
-    return Content(caption, draw_forest(data), _counted(sets, rows), (table,), whose, data_table(data))
+    return Content(caption, draw_forest(data), _counted(sets, rows), shown, whose, data_table(data))
 
 
 def _named(tables: RunTables, condition: str, comparison: Json) -> Json:
@@ -129,8 +115,9 @@ def strata(tables: RunTables) -> Content | None:
         f"interval ({coverages(rows)}), on one part of the networks, or one scenario, alone. Signal sets are compared "
         "over training seeds; the intervals are simultaneous and valid at any number of seeds."
     )
-    body = [(each["stratum"], each["name"], number(each["score_bits"]), number(each["score_bits_sd"])) for each in told]
-    table = Table("Scores over training seeds", ("Part", "Signal set", "Score, bits", "SD"), body, left=2)
+    scores: Columns = {"Score, bits": ("score_bits", 3), "SD": ("score_bits_sd", 3)}
+    columns = {"Part": "stratum", "Signal set": "name", **scores}
+    table = Table.of("Scores over training seeds", told, columns, left=2)
     data = forest_data(rows)
     return Content(caption, draw_forest(data), "", (table,), TRAININGS, data_table(data))
 
@@ -163,26 +150,15 @@ def capacity(tables: RunTables) -> Content | None:
         "the size that validation selects."
     )
     data = data_table({key: value for key, value in row.items() if key != "comparison"} for row in rows)
-    head = (
-        "Signals",
-        "Utility",
-        "Rules",
-        "Score",
-        "SD over seeds",
-        "Difference, bits",
-        "Sign and size",
-        "Seeds",
-    )
-    body = [
-        (
-            *(row["name"], panel_of(row), f"{row['rules']:,}"),
-            *(number(row["score_bits"]), number(row["score_bits_sd"])),
-            *((with_interval(found), sign_and_size(found)) if (found := row["comparison"]) else ("–", "baseline")),
-            str(row["training_seeds"]),
-        )
-        for row in rows
-    ]
-    table = Table("Scores at equal numbers of rules; simultaneous confidence intervals", head, body, left=2)
+    columns: Columns = {
+        **{"Signals": "name", "Utility": panel_of, "Rules": ("rules", 0)},
+        **{"Score": ("score_bits", 3), "SD over seeds": ("score_bits_sd", 3)},
+        "Difference, bits": lambda row: with_interval(row["comparison"]) if row["comparison"] else "–",
+        "Sign and size": lambda row: sign_and_size(row["comparison"]) if row["comparison"] else "baseline",
+        "Seeds": "training_seeds",
+    }
+    caption_below = "Scores at equal numbers of rules; simultaneous confidence intervals"
+    table = Table.of(caption_below, rows, columns, left=2)
     return Content(caption, draw_capacity(rows, tables.groups), _at_most_rules(rows), (table,), TRAININGS, data)
 
 

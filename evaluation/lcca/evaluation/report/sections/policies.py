@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 from lcca.evaluation.report.sections.section import BOTH, Content
 from lcca.evaluation.report.words.merit import NOTE, merit_table
-from lcca.evaluation.report.words.statements import capital, counted_units, interval, number, with_interval
+from lcca.evaluation.report.words.results import question_table
+from lcca.evaluation.report.words.statements import capital, interval, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import UNKNOWN, knobs_of, named, setting, settings
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
@@ -90,27 +91,15 @@ def questions(tables: RunTables) -> Content | None:
     asked: dict[str, Json] = {each["name"]: each for each in tables.summary.get("questions", ())}
     if not asked:
         return None
-    rows = [
-        (
-            *(each["question"], asked[each["question"]]["asks"], f"{each['B']} against {each['A']}", each["condition"]),
-            *(with_interval(each), each["verdict"], each["expected"] or "–", each["agreement"] or "–"),
-            counted_units(each),
-        )
-        for each in tables.comparisons
-    ]
+    found = []
+    for name, each in asked.items():
+        own = [row for row in tables.comparisons if row["question"] == name]
+        found += [question_table(each, own, f"{name}: {each['asks']}")] if own else []
     agreed = Counter(each["agreement"] for each in tables.comparisons if each["agreement"])
     answer = f"Against what was expected: {', '.join(f'{count} {word}' for word, count in agreed.items())}." * bool(
         agreed
     )
-    head = ("Question", "Asks", "Comparison", "Scenario", "Difference, bits", "Verdict", "Expected", "Agreement", "n")
-    table = Table("Questions", head, rows, {*head} - {"Difference, bits", "n"})
-    return Content(
-        "Each row has a comparison, the question that it answers and what was expected.",
-        None,
-        answer,
-        (table,),
-        unfolded=True,
-    )
+    return Content("Each table has the comparisons that answer a question.", None, answer, tuple(found), unfolded=True)
 
 
 def tried(tables: RunTables) -> Content | None:

@@ -137,9 +137,8 @@ def _name(tables: RunTables, name: str, utility: str) -> str:
 def _metrics(tables: RunTables) -> Sequence[Metric]:
     if tables.on_fabric:
         return PLAIN
-    share, size = NETWORK_TRIALS["throughput_share"], tables.packet_bytes or PACKET_BYTES
-    gbps = replace(share, label="throughput", unit="Gb/s", scale=1 / (8e-3 * size), digits=2)
-    return gbps, replace(NETWORK_TRIALS["delay_us"], digits=2)
+    share = NETWORK_TRIALS["throughput_share"].in_gbps(tables.packet_bytes or PACKET_BYTES)
+    return replace(share, label="throughput"), replace(NETWORK_TRIALS["delay_us"], digits=2)
 
 
 def _table(tables: RunTables, trials: pd.DataFrame, metrics: Sequence[Metric], base: str) -> Part:

@@ -34,13 +34,14 @@ from lcca.evaluation.report.words.statements import (
     counted_units,
     counts,
     coverage,
+    interval,
     listed,
     percent,
     void,
 )
+from lcca.evaluation.report.words.table import Columns, Table, stacked
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
-from lcca.inputs.json_values import finite
 
 Json = dict[str, Any]
 
@@ -52,9 +53,9 @@ TICKS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 def which_header(tables: RunTables, figures: Path) -> Json | None:
     """Return the section, its figure saved in a folder; None for a run without headers.
 
-    Keys: title, the answer in one line; statements, the recommendation and its reasons; rows of `net_benefit.rows` in
-    summary.json, by net benefit over training seeds, with the `badge` of a decision; caption and svg of the figure;
-    regions, net benefit by region, empty if networks are not known; basis, assumptions and limits, a sentence each;
+    Keys: title, the answer in one line; statements, the recommendation and its reasons; table, a row per header, by net
+    benefit over training seeds; caption and svg of the figure; regions, net benefit by region, None if networks are not
+    known; basis, assumptions and limits, a sentence each;
     population, a sentence on the policies that the section is about.
     """
     content = pareto(tables)
@@ -68,7 +69,7 @@ def which_header(tables: RunTables, figures: Path) -> Json | None:
     return {
         "title": title(benefits),
         "statements": list(_statements(benefits, _gaps(tables), tables.summary)),
-        "rows": [row | {"badge": BADGES[row["decision"]]} for row in rows],
+        "table": _table(rows),
         "caption": content.caption,
         "svg": inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
         "regions": _regions(tables, rows),
@@ -306,7 +307,26 @@ def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
     )
 
 
-def _regions(tables: RunTables, rows: Sequence[Json]) -> list[Json]:
+def _table(rows: Sequence[Json]) -> Table:
+    columns: Columns = {
+        "Header": lambda row: "\n".join(dict.fromkeys((row["header"], row["title"], f"utility {row['utility']}"))),
+        **{"Bytes": "wire_bytes", "On ACKs": "reflected_bytes", "Decision": "decision"},
+        "Net benefit, mean over trainings": lambda row: stacked(net_percent(row["net_set"])),
+        "Signals, bytes free": lambda row: stacked(net_percent(row["gross_set"])),
+        "Cost of the bytes": lambda row: stacked(net_percent(row["cost_set"])) if row["cost_set"] else "0",
+        "Training seeds": lambda row: f"{row['net_set']['n']}" + _ahead(row),
+        "Selected policy, net": lambda row: f"{stacked(net_percent(row['net']))}, {row['net']['n']:,} pairs",
+    }
+    judged = [row | {"verdict": BADGES[row["decision"]]} for row in rows]
+    return Table.of("Headers", judged, columns, ("Decision",), "Decision")
+
+
+def _ahead(row: Json) -> str:
+    likely = row["net_set"]["likely_n"] if row["decision"] == "open" else None
+    return f"\nforecast {counts(*likely)}" if likely else ""
+
+
+def _regions(tables: RunTables, rows: Sequence[Json]) -> Table | None:
     """Return net benefit by region in bits, with the false-discovery rate controlled over all of them."""
     regions = [(region, region.of(tables.networks)) for region in regions_of(tables.networks)]
     found = []
@@ -315,13 +335,19 @@ def _regions(tables: RunTables, rows: Sequence[Json]) -> list[Json]:
         for region, networks in regions:
             found.append((row, region, inside(differences, networks, row["net"]["margin"], tables.block)))
     verdicts = controlled_verdicts([each.evidence for _, _, each in found])
-    return [
-        {
-            **{key: row[key] for key in ("header", "utility")},
-            "region": f"{region.name}, {region.bound}",
-            **{"mean": each.mean, "low": finite(each.low), "high": finite(each.high), "n": each.n},
-            "verdict": verdict.name,
-        }
+    known = [
+        {**row, "region": region, "found": each, "verdict": verdict.name}
         for (row, region, each), verdict in zip(found, verdicts, strict=True)
         if each.n
     ]
+    columns: Columns = {
+        "Header": lambda row: f"{row['header']}\nutility {row['utility']}",
+        **{"Region": lambda row: f"{row['region'].name}, {row['region'].bound}", "Verdict": "verdict"},
+        "Net benefit, bits": lambda row: _bits(row["found"]),
+        "Networks": lambda row: f"{row['found'].n:,}",
+    }
+    return Table.of("Regions", known, columns, ("Region", "Verdict"), "Verdict") if known else None
+
+
+def _bits(found: Any) -> str:
+    return stacked(interval(found.mean, found.low, found.high, "{:+.3f}"))

@@ -32,6 +32,9 @@ Json = dict[str, Any]
 THROUGHPUT = "throughput-equivalent"
 """What per cents of a difference are of, unless it is of a metric."""
 
+SIDES = ("baseline", "candidate")
+"""What the two sides of a difference are called where several are shown."""
+
 TYPICAL = (
     "Typical is the geometric mean over trials, and of slowdowns over flows too, in which all count by their ratios; a "
     "mean is arithmetic, and depends mostly on the largest values."

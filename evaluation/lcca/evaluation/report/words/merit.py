@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from lcca.evaluation.fabric.merit import DECADES, MEASURES, PERCENTILES, starved
 from lcca.evaluation.report.words.statements import NO_BREAK, capital, number, percent, with_interval
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.table import Columns, Table
 
 Json = dict[str, Any]
 
@@ -23,8 +23,8 @@ NOTE = (
 def merit_table(rows: Sequence[Mapping[str, Any]], whose: str = "") -> Table:
     """Return a row per contender, of what `lcca.evaluation.fabric.summary.summary` has: the mean and its numbers."""
     sizes = [size_words(each["size_from"], each["size_to"]) for each in rows[0]["merit"]["decades"]]
-    columns: dict[str, Callable[[Json], str]] = {
-        "Contender": lambda row: row["id"],
+    columns: Columns = {
+        "Contender": "id",
         "Merit, bits": lambda row: with_interval(row["merit"]["merit_bits"], "value", "{:.3f}"),
         f"− {rows[0]['merit']['against']}": lambda row: with_interval(row["merit"]["difference_bits"], "value"),
         **{words: partial(_percentiles, at=at) for at, words in enumerate(sizes)},

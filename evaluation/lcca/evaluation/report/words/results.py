@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.ranking import Standing, rank_words
+from lcca.evaluation.report.words.headline import SIDES, paid_words
+from lcca.evaluation.report.words.merit import net_percent
 from lcca.evaluation.report.words.statements import (
+    TOO_WIDE,
+    capital,
     coverage,
+    coverage_apart,
     finding,
-    interval,
     number,
+    per_cent,
+    rules_words,
     sign_and_size,
+    verdict_words,
     with_error,
     with_interval,
 )
-from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
+from lcca.evaluation.report.words.table import Columns, Table, stacked
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, Metric
 
 Json = dict[str, Any]
 
@@ -34,52 +42,40 @@ def standing(row: Json) -> Standing:
 
 def ranks_table(policies: Sequence[Json], caption: str = "Ranks", score: str = "Score, bits") -> Table:
     """Return a row per policy that was ranked."""
-    columns: dict[str, Callable[[Standing], str]] = {
-        "Policy": lambda each: each.policy,
-        "Rank": rank_words,
-        score: lambda each: interval(each.score_bits, each.low, each.high, "{:.3f}"),
-        "Ties": lambda each: each.ties,
-        "Better than": lambda each: str(each.better_than),
-        "Worse than": lambda each: str(each.worse_than),
+    columns: Columns = {
+        **{"Policy": "id", "Rank": lambda row: rank_words(standing(row))},
+        score: lambda row: with_interval(row["score_bits"], "mean", "{:.3f}"),
+        **{"Ties": "ties", "Better than": "better_than", "Worse than": "worse_than"},
     }
-    return Table.of(caption, map(standing, policies), columns, ("Policy", "Ties"))
+    return Table.of(caption, policies, columns, ("Policy", "Ties"))
 
 
 def sets_table(rows: Sequence[Json], caption: str = "Scores over training seeds, in bits") -> Table:
     """Return a row per signal set or header: what its trainings score."""
-    columns: dict[str, Callable[[Json], str]] = {
-        "Signals": lambda row: row["name"],
-        "Utility": lambda row: row["utility"],
-        "Training seeds": lambda row: str(len(row["training_seeds"])),
-        "Score, bits": lambda row: number(row["score_bits"]),
-        "SD over seeds": lambda row: number(row["score_bits_sd"]),
-        f"Expected best of {rows[0]['best_of']}": lambda row: number(row["best_of_score_bits"]),
-        "… less the baseline's (± se)": lambda row: with_error(
-            row["best_of_difference_bits"] or None, row["best_of_difference_bits_se"], signed=True
-        ),
+    best = "best_of_difference_bits"
+    columns: Columns = {
+        **{"Signals": "name", "Utility": "utility", "Training seeds": lambda row: str(len(row["training_seeds"]))},
+        **{"Score, bits": ("score_bits", 3), "SD over seeds": ("score_bits_sd", 3)},
+        f"Expected best of {rows[0]['best_of']}": ("best_of_score_bits", 3),
+        "… less the baseline's (± se)": lambda row: with_error(row[best] or None, row[f"{best}_se"], signed=True),
     }
     return Table.of(caption, rows, columns, left=2)
 
 
 def designed_table(rows: Sequence[Json]) -> Table:
     """Return a row per hand-designed policy and learnt one with its signals."""
-    columns: dict[str, Callable[[Json], str]] = {
-        "Hand-designed": lambda row: row["B"],
-        "Learnt": lambda row: row["A"],
-        "Signals": lambda row: ", ".join(row["signals"]),
+    columns: Columns = {
+        **{"Hand-designed": "B", "Learnt": "A", "Signals": lambda row: ", ".join(row["signals"])},
         f"Difference, bits [{coverage(rows)}]": with_interval,
-        "Sign and size": sign_and_size,
-        "So the learner": finding,
+        **{"Sign and size": sign_and_size, "So the learner": finding},
     }
     return Table.of("Hand-designed policies against learnt ones, bytes free", rows, columns, left=3)
 
 
 def ideal_sets_table(found: Json) -> Table:
     """Return how near signal sets come to what is possible, of what a run knows of ideals."""
-    columns: dict[str, Callable[[Json], str]] = {
-        "Signals": lambda row: row["name"],
-        "Score, bits": lambda row: number(row["score_bits"]),
-        "Below what is possible": lambda row: number(row["below_fair_bits"]),
+    columns: Columns = {
+        **{"Signals": "name", "Score, bits": ("score_bits", 3), "Below what is possible": ("below_fair_bits", 3)},
         GAP: share_of_gap,
     }
     return Table.of(f"Signal sets over training seeds, utility {found['utility']}", found["signal_sets"], columns)
@@ -104,19 +100,139 @@ def share_of_gap(row: Json) -> str:
 
 def agreement_table(rows: Sequence[Json]) -> Table:
     """Return a row per topology, policy and metric: how far the simulators are apart."""
-    columns: dict[str, Callable[[Json], str]] = {
-        "Topology": lambda row: row["topology"],
-        "Policy": lambda row: row["policy"],
-        "Metric": lambda row: (
-            NETWORK_TRIALS[row["metric"]].label + (", bits" if row["metric"] == SCORE.name else ", %")
-        ),
-        "Engine": lambda row: number(row["first"]),
-        "ns-3": lambda row: number(row["second"]),
-        "ns-3 − engine [95 %]": with_interval,
-        "Spread": lambda row: number(row["spread"]),
-        "Starved in one only: without these": lambda row: (
-            f"{row['starved']}: {number(row['without_starved'], signed=True)}" if row["starved"] else ""
-        ),
+    columns: Columns = {
+        **{
+            "Topology": "topology",
+            "Policy": "policy",
+            "Metric": _agreed_on,
+            "Engine": ("first", 3),
+            "ns-3": ("second", 3),
+        },
+        **{
+            "ns-3 − engine [95 %]": with_interval,
+            "Spread": ("spread", 3),
+            "Starved in one only: without these": _starved,
+        },
         "Verdict": lambda row: row["verdict"] or "–",
     }
     return Table.of("Differences between the simulators", rows, columns, ("Topology", "Policy", "Metric", "Verdict"))
+
+
+def _agreed_on(row: Json) -> str:
+    return NETWORK_TRIALS[row["metric"]].label + (", bits" if row["metric"] == SCORE.name else ", %")
+
+
+def _starved(row: Json) -> str:
+    return f"{row['starved']}: {number(row['without_starved'], signed=True)}" if row["starved"] else ""
+
+
+def question_table(question: Json, rows: Sequence[Json], caption: str = "") -> Table:
+    """Return the comparisons that answer a question of a study."""
+    columns: dict[str, Any] = {
+        **{"Scenario": "condition", "B": "B", "Against A": "A", "By": "utility", "Difference, bits": with_interval},
+        "A worse by": lambda row: per_cent(row["throughput_equivalent_percent"]["difference"]),
+        **{"Pairs": "n", "Verdict": verdict_words},
+    }
+    if question["expected"] is not None:
+        columns[f"Theirs: {question['expected']}"] = lambda row: row["agreement"] or ""
+    return Table.of(caption, rows, columns, {*columns} - {"Difference, bits", "A worse by", "Pairs"})
+
+
+def verdicts_table(rows: Sequence[Json], caption: str = "", runs: Sequence[Sequence[Json]] = ()) -> Table:
+    """Return a row per comparison of one level; intervals of several `runs` hold for each run apart."""
+    columns: Columns = {
+        "Candidate": lambda row: f"{row['B']}\nagainst {row['A']}",
+        **{"Utility": "utility", "Verdict": lambda row: verdict_words(row) + _adjusted(row)},
+        capital(paid_words((row["utility"] for row in rows), *SIDES)): lambda row: stacked(net_percent(row)),
+        f"Difference, bits [{coverage_apart(runs or [rows])}]": lambda row: stacked(with_interval(row)),
+        "Training seeds" if rows[0]["level"] == "set" else "Pairs": ("n", 0),
+        **({"Forecast": forecast_words} if any(map(forecast_words, rows)) else {}),
+    }
+    return Table.of(caption, rows, columns, ("Candidate", "Utility", "Verdict"), "Verdict")
+
+
+def verdicts_tables(rows: Sequence[Json], caption: str, runs: Sequence[Sequence[Json]] = ()) -> tuple[Table, ...]:
+    """Return such a table of signal sets, and one of policies, as far as there are any."""
+    tables = []
+    for level, words in (("set", "signal sets over training seeds"), ("policy", "policies")):
+        apart = [[row for row in run if row["level"] == level] for run in (rows, *runs)]
+        tables += [verdicts_table(apart[0], f"{caption}: {words}", apart[1:])] if apart[0] else []
+    return tuple(tables)
+
+
+def _adjusted(row: Json) -> str:
+    return f"\nadjusted: {row['adjusted_verdict']}" if row["adjusted_verdict"] != row["verdict"] else ""
+
+
+def forecast_words(comparison: Json) -> str:
+    """Return how many more units an open comparison will take."""
+    if not comparison["likely_n"]:
+        return ""
+    unit = "pairs" if comparison["level"] == "policy" else "training seeds"
+    low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
+    if high == 0:
+        return "the next look"
+    if high > TOO_WIDE * max(low, 1):
+        return f"unknown, at least {max(low, 1)} more {unit}"
+    if low == high:
+        return f"about {high} more {unit}"
+    return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
+
+
+def statistics_table(rows: Sequence[Json]) -> Table:
+    """Return what else is known of comparisons."""
+    columns: Columns = {
+        "Comparison": lambda row: f"{row['B']} against {row['A']}, {row['utility']}",
+        **{
+            "Margin, bits": ("margin", 4),
+            "α": lambda row: f"{row['alpha']:.3g}",
+            "Adjusted verdict": "adjusted_verdict",
+        },
+        **{"σ of differences": ("sigma_d", 4), "Correlation": ("correlation", 3), "Skewness": ("skewness", 2)},
+        **{"Looks": "looks", "e-value": lambda row: "–" if row["e_value"] is None else f"{row['e_value']:.3g}"},
+        **{"Ceiling n": ("ceiling_n", 0), "Paper's relative %*": ("paper_relative_percent", 2), "Note": "note"},
+    }
+    return Table.of("All statistics", rows, columns, ("Comparison", "Adjusted verdict", "Note"))
+
+
+def policies_table(
+    summary: Json, metrics: Sequence[Metric], caption: str = "", trained: Mapping[str, int] | None = None
+) -> Table:
+    """Return a row per training: its results on the test networks of its training seed.
+
+    Args:
+        summary: the run's.
+        metrics: those that are shown where they were measured.
+        caption: above it.
+        trained: trials of each training.
+    """
+    rows = summary["policies"]
+    known = [each for each in metrics if any(each.name in row["trained"] for row in rows)]
+    columns: Columns = {
+        "Policy": lambda row: row["id"] + " *" * row.get("selected", False),
+        **{"Rules": lambda row: rules_words(row["rules"]), "Score, bits": partial(_measured, metric=SCORE)},
+        **{capital(each.head): partial(_measured, metric=each) for each in known},
+        "Trials": lambda row: f"{row['trained']['trials']:,}",
+        "Networks of": lambda row: f"training seed {row['training_seed']}",
+        **({"Training trials": lambda row: number(trained.get(row["id"]), 0)} if trained else {}),
+        **({"Validation score, bits": ("validation_score_bits", 3)} if trained else {}),
+    }
+    return Table.of(caption, rows, columns)
+
+
+def _measured(row: Json, metric: Metric) -> str:
+    """Return a metric of a policy's test, in its unit."""
+    test = row["trained"]
+    if metric.together == "sum":
+        return number(test[metric.name], 0)
+    value, error = (test.get(key) for key in (metric.name, f"{metric.name}_se"))
+    return with_error(value and value / metric.scale, error and error / metric.scale, metric.digits)
+
+
+def costs_table(phases: Sequence[Json]) -> Table:
+    """Return what each phase took."""
+    columns: Columns = {
+        **{"Phase": "name", "CPU, s": ("cpu_s", 1), "Wall, s": ("wall_s", 1), "Trials": ("trials", 0)},
+        "Packets, millions": lambda row: number((row["packets"] or 0) / 1e6, 1),
+    }
+    return Table.of("Cost", phases, columns)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lcca.evaluation.report.words.statements import coverage, number, sign_and_size, with_interval
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.statements import coverage, sign_and_size, with_interval
+from lcca.evaluation.report.words.table import Columns, Table
 
 Json = dict[str, Any]
 
@@ -18,24 +18,15 @@ def trainers_table(rows: Sequence[Json]) -> Table:
     """Return the table of `trainers` of a summary: a row per signal set and trainer."""
     compared = [row["comparison"] for row in rows if row["comparison"] and row["trainer"] == rows[0]["trainer"]]
     bits = f"Difference, bits [{coverage(compared)}]" if compared else "Difference, bits"
-    scores = ("Score, bits", "SD over seeds", "Validation score, bits")
-    head = ("Signals", "Trainer", "Utility", "Training seeds", *scores, bits, "Sign and size")
-    body = [
-        (
-            *(row["name"], row["trainer"] + (f" {BEST}" if row["best"] else "")),
-            *(row["utility"], str(len(row["training_seeds"]))),
-            *(number(row[key]) for key in ("score_bits", "score_bits_sd", "validation_score_bits")),
-            *_against(row["comparison"]),
-        )
-        for row in rows
-    ]
-    return Table("Every trainer: differences from the baseline as the same trainer learns it", head, body, left=3)
-
-
-def _against(compared: Json | None) -> tuple[str, str]:
-    if compared is None:
-        return "–", "baseline"
-    return with_interval(compared), sign_and_size(compared)
+    columns: Columns = {
+        **{"Signals": "name", "Trainer": lambda row: row["trainer"] + f" {BEST}" * row["best"], "Utility": "utility"},
+        **{"Training seeds": lambda row: str(len(row["training_seeds"])), "Score, bits": ("score_bits", 3)},
+        **{"SD over seeds": ("score_bits_sd", 3), "Validation score, bits": ("validation_score_bits", 3)},
+        bits: lambda row: with_interval(row["comparison"]) if row["comparison"] else "–",
+        "Sign and size": lambda row: sign_and_size(row["comparison"]) if row["comparison"] else "baseline",
+    }
+    caption = "Every trainer: differences from the baseline as the same trainer learns it"
+    return Table.of(caption, rows, columns, left=3)
 
 
 def trainers_note(rows: Sequence[Json]) -> str:
