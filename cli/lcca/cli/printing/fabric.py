@@ -33,21 +33,27 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     if simulator != FABRIC:
         title += f"\nby {simulator}, which stands in for the fabric"
     metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if any(each.name in row for row in rows)]
-    of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
+    of = {need: {m.head: _cell(m) for m in metrics if m.needs == need} for need in ("jobs", "ports")}
+    of_flows = {m.head: _cell(m) for m in metrics if m.needs not in of}
     of_flows |= {"unfinished": lambda row: f"{_unfinished(row):,}"}
     tables = [_table(title, rows, {f"score, bits ({utility})": _score} | of_flows)]
+    if of["jobs"]:
+        each_job = {f"job {each['job'] + 1}, µs / bound": _of_job(i) for i, each in enumerate(rows[0]["by_job"])}
+        tables.append(_table("jobs of training, mean over trials: iterations", rows, of["jobs"] | each_job))
     notes = [f"{INTERVALS}.", *(f"{row['id']}: {row['note']}" for row in rows if row["note"])]
     notes += [f"≥, ≤: a bound, since flows did not finish; {advised}"] if (advised := _advice(rows)) else []
     silent = ", ".join(f"{row['id']}: {row['silent']:,}" for row in rows if row["silent"])
     notes += [f"left out, had less time than they take alone: {silent} flows; no bounds there"] if silent else []
     if not every_table:
-        print_table(tables[0], *notes)
+        for table in tables[:-1]:
+            print_table(table)
+        print_table(tables[-1], *notes)
         print_visible("lcca evaluate --tables: slowdowns by size, ports, the figure of merit over all sizes")
         return
     if classes := rows[0]["by_size"]:
         by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
         tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
-    tables += [_table("ports, mean over trials", rows, of_ports)] if of_ports else []
+    tables += [_table("ports, mean over trials", rows, of["ports"])] if of["ports"] else []
     tables.append(merit_table(rows))
     for table in tables[:-1]:
         print_table(table)
@@ -87,6 +93,15 @@ def _score(row: Json) -> str:
     bound = (row.get("unfinished") or {}).get("unfinished") and math.isfinite(found["mean"]) and not row["silent"]
     sign = "≤ " if bound else ""
     return sign + interval(found["mean"], found["low"], found["high"], "{:.3f}")
+
+
+def _of_job(i: int) -> Callable[[Json], str]:
+    def cell(row: Json) -> str:
+        found = row["by_job"][i]
+        sign = AT_LEAST if found["unfinished"] else ""
+        return f"{sign}{_number(found['iteration_us']['mean'])} / {_number(found['job_over_bound']['mean'])}"
+
+    return cell
 
 
 def _of_class(i: int) -> Callable[[Json], str]:

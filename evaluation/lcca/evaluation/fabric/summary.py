@@ -40,7 +40,8 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     or `flows` less `flows_finished` say so, unless some are left out, of which `silent` is the number: they had less
     time than they take alone.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
-    trials that are equal bit for bit that they are one sample. `merit` is that of `merits`.
+    trials that are equal bit for bit that they are one sample. `merit` is that of `merits`. `by_job` has the jobs of
+    training, where there are any.
     """
     found: dict[str, list[FabricTrial]] = {}
     for each in trials:
@@ -65,6 +66,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
         | _slowdowns([each.times.telling for each in found[name]])
         | {"by_size": _by_size([each.times for each in found[name]]), "merit": merit[name], "note": _note(found[name])}
         | {"unfinished": unfinished[name].to_json() if name in unfinished else None}
+        | ({"by_job": by_job} if (by_job := _by_job(found[name])) else {})
         for name, table in tables.items()
     ]
 
@@ -104,6 +106,19 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
             mean = _mean(SLOWDOWN, means)
             row = {"size_from": low, "size_to": high, "flows": flows, "unfinished": unfinished, "slowdown_mean": mean}
             rows.append(row | {"silent": _silent(sized)} | _slowdowns(parts))
+    return rows
+
+
+def _by_job(trials: Sequence[FabricTrial]) -> list[dict[str, Any]]:
+    """Return a row per job of training; of one that did not end in a trial the time of that trial counts."""
+    rows = []
+    for place, look in enumerate(trials[0].jobs):
+        took = np.array([each.job_times["took_us"].iloc[place] for each in trials])
+        bound = np.array([each.jobs[place].bound_ns / 1000 for each in trials])
+        finished = [bool(each.job_times["finished"].iloc[place]) for each in trials]
+        times = {"iteration_us": took / look.iterations, "job_over_bound": took / bound}
+        row = {name: _mean(FABRIC_TRIALS[name], values) for name, values in times.items()}
+        rows.append({"job": look.number, "unfinished": finished.count(False)} | row)
     return rows
 
 

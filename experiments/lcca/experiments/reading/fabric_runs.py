@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates, fabric_points, rate_points
+from lcca.evaluation.fabric.figures.jobs import draw_steps, step_points
 from lcca.evaluation.fabric.figures.series import draw_series, series
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import FabricTrial, positions, run_fabric_trials, trials_of
@@ -111,6 +112,17 @@ class FabricRun:
         tables = [series(policy, each) for policy, each in observed.items()]
         return draw_series(tables, self._title), pd.concat(tables, ignore_index=True)
 
+    def steps(self) -> Drawn:
+        """Draw which ranks of jobs send when, in the first trial.
+
+        Raises:
+            InputError: it has no jobs.
+        """
+        first = [each for each in self.trials if each.seed == self.trials[0].seed]
+        require(bool((first[0].flows.job >= 0).any()), "--figure steps: the trials have no jobs of training")
+        points = step_points(first)
+        return draw_steps(points, self._title), points
+
     @property
     def _title(self) -> str:
         return f"{self.space.name}, seed {self.config['seed']}"
@@ -149,7 +161,8 @@ def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:
 
     Args:
         run: whose figures.
-        figure: ``fabric``, or of the first trial ``rates:3,17`` or ``series:100``; any other draws those it has.
+        figure: ``fabric``, or of the first trial ``rates:3,17``, ``series:100`` or, of jobs of training, ``steps``; any
+            other draws those it has.
         page: what they are drawn for.
 
     Raises:
@@ -165,9 +178,12 @@ def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:
             )
             title, make = makers[name]
             found = [(name, title, make(detail))]
+        elif name == "steps":
+            found = [(name, STEPS, run.steps())]
         else:
             found = [("fabric", CURVES, run.curves())] if run.has_ports else []
     return [Plot(name, title, *content) for name, title, content in found]
 
 
 CURVES, RATES, SERIES = "Slowdown, queues and pauses", "Rates of flows over time", "The first trial over time"
+STEPS = "Steps of jobs of training over time"

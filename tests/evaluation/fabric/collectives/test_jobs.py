@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from lcca.evaluation.fabric.figures.jobs import draw_steps, step_points
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.fabric.workload.collectives.bounds import Packets, Ways
 from lcca.evaluation.fabric.workload.collectives.operations import Experts
@@ -194,3 +196,26 @@ def test_completion_needs_jobs(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="completion: t has no jobs; give it a workload of kind job"):
         require_rounds([bare], fabric_utility("completion"))
+
+
+def test_jobs_have_rows_and_a_timeline() -> None:
+    """Each with the time of its iterations; bars from each message's start to its end, by the rank that sends it."""
+    jobs = [{"operations": [RING], "ranks": 4, "placement": "stride", "skip_hosts": skip} for skip in (0, 4)]
+    found = scenario(LEAVES, *jobs)
+    engines = {name: FabricEngine(name, {}, found.settings()) for name in ("dctcp", "hpcc")}
+    trials = run_fabric_trials(found, engines, [1, 2])
+    for row in summary(trials, fabric_utility("completion")):
+        own = [each for each in trials if each.policy == row["id"]]
+        for place, each in enumerate(row["by_job"]):
+            took = [trial.job_times["took_us"].iloc[place] for trial in own]
+            assert (each["job"], each["unfinished"]) == (place, 0)
+            assert each["iteration_us"]["mean"] == pytest.approx(np.mean(took))
+    points = step_points([each for each in trials if each.seed == 1])
+    assert len(points) == 2 * 2 * 4 * 6
+    first = points[(points["policy"] == "hpcc") & (points["job"] == 1)]
+    record = trials[1].record
+    assert (
+        first["end_us"].max() * 1000
+        == (record["flow_start_ns"] + record["flow_fct_ns"])[trials[1].flows.job == 1].max()
+    )
+    assert sorted(set(first["rank"])) == [0, 1, 2, 3] and len(draw_steps(points, "t").axes) == 4

@@ -52,7 +52,7 @@ class Figures:
     _: KW_ONLY
     figure: str = argument(
         "of the figure; `list` names them, `all` draws them; on a fabric also of the first trial rates:3,17 (ids of "
-        "flows) and series:100 (µs)",
+        "flows), series:100 (µs) and, of training jobs, steps",
         metavar="NAME",
     )
     format: str = option("of the file (default: pdf)", "pdf", choices=FORMATS)
