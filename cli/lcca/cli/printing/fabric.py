@@ -18,6 +18,8 @@ from lcca.remy_plus.fabric.settings import FABRIC
 
 Json = dict[str, Any]
 
+NAME: dict[str, Callable[[Json], str]] = {"": lambda row: row["id"]}
+
 AT_LEAST = "≥ "
 """Before a slowdown of flows of which some did not finish, and none is left out."""
 
@@ -36,10 +38,10 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     of = {need: {m.head: _cell(m) for m in metrics if m.needs == need} for need in ("jobs", "ports")}
     of_flows = {m.head: _cell(m) for m in metrics if m.needs not in of}
     of_flows |= {"unfinished": lambda row: f"{_unfinished(row):,}"}
-    tables = [_table(title, rows, {f"score, bits ({utility})": _score} | of_flows)]
+    tables = [Table.of(title, rows, NAME | {f"score, bits ({utility})": _score} | of_flows)]
     if of["jobs"]:
         each_job = {f"job {each['job'] + 1}, µs / bound": _of_job(i) for i, each in enumerate(rows[0]["by_job"])}
-        tables.append(_table("jobs of training, mean over trials: iterations", rows, of["jobs"] | each_job))
+        tables.append(Table.of("jobs of training, mean over trials: iterations", rows, NAME | of["jobs"] | each_job))
     notes = [f"{INTERVALS}.", *(f"{row['id']}: {row['note']}" for row in rows if row["note"])]
     notes += [f"≥, ≤: a bound, since flows did not finish; {advised}"] if (advised := _advice(rows)) else []
     silent = ", ".join(f"{row['id']}: {row['silent']:,}" for row in rows if row["silent"])
@@ -52,8 +54,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
         return
     if classes := rows[0]["by_size"]:
         by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
-        tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
-    tables += [_table("ports, mean over trials", rows, of["ports"])] if of["ports"] else []
+        tables.append(Table.of("slowdown by size of flows: mean / p99", rows, NAME | by_size))
+    tables += [Table.of("ports, mean over trials", rows, NAME | of["ports"])] if of["ports"] else []
     tables.append(merit_table(rows))
     for table in tables[:-1]:
         print_table(table)
@@ -67,11 +69,6 @@ def _unfinished(row: Json) -> int:
 def _advice(rows: list[Json]) -> str:
     """Return what did not finish of what is scored, and what to change."""
     return advice({row["id"]: Unfinished.read(each) for row in rows if (each := row.get("unfinished"))})
-
-
-def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str]]) -> Table:
-    cells = [(row["id"], *(cell(row) for cell in columns.values())) for row in rows]
-    return Table(title, ("", *columns), cells)
 
 
 def _cell(metric: Metric) -> Callable[[Json], str]:

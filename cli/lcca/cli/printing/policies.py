@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.ideals import IDEALS
 from lcca.evaluation.report.words.results import agreement_table
 from lcca.evaluation.report.words.statements import with_error
-from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
+from lcca.evaluation.report.words.table import Columns, Table
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, shown
 
 
 def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
@@ -23,16 +23,14 @@ def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
     for policy in dict.fromkeys(row["id"] for row in found):
         rows = [row for row in found if row["id"] == policy]
         bounds = [name for name in IDEALS if any(name in r for r in rows)]
-        head = ("network", *(each.head for each in metrics), *(name.removesuffix("_bits") for name in bounds))
-        cells = [
-            (
-                f"{r['network']}: {r['link_rate'] * gbps:g} Gb/s, rtt {r['rtt']:g} µs, senders: {r['senders']}",
-                *(with_error(_scaled(r[m.name], m.scale), _scaled(r[f"{m.name}_se"], m.scale)) for m in metrics),
-                *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
-            )
-            for r in rows
-        ]
-        print_table(Table(f"{policy} (± one standard error over seeds)", head, cells))
+        columns: Columns = {
+            "network": lambda r: (
+                f"{r['network']}: {r['link_rate'] * gbps:g} Gb/s, rtt {r['rtt']:g} µs, senders: {r['senders']}"
+            ),
+            **{each.head: partial(_measured, metric=each) for each in metrics},
+            **{name.removesuffix("_bits"): (name, 3) for name in bounds},
+        }
+        print_table(Table.of(f"{policy} (± one standard error over seeds)", rows, columns))
     sizes = f"{gbps:g} Gb/s are 1 packet/µs with packets of {packet_bytes:,} bytes"
     above = (
         "throughput is per time that a sender is on: what arrives later counts too, so it can exceed the link's rate"
@@ -40,8 +38,9 @@ def print_networks(found: Sequence[dict[str, Any]], packet_bytes: int) -> None:
     wide_console().print(f"{sizes}; {above}", style="dim")
 
 
-def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None else value / scale
+def _measured(row: dict[str, Any], metric: Metric) -> str:
+    value, error = (None if (at := row[f"{metric.name}{end}"]) is None else at / metric.scale for end in ("", "_se"))
+    return with_error(value, error)
 
 
 def print_agreement(found: dict[str, Any]) -> None:

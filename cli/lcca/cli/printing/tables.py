@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -29,7 +30,7 @@ from lcca.evaluation.report.words.statements import (
     coverage,
     with_interval,
 )
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown
 from lcca.evaluation.trials.utilities import utilities_of
@@ -109,35 +110,26 @@ def print_net_benefit(summary: Json) -> None:
     found = summary.get("net_benefit")
     if not found:
         return
-    head = (
-        *("header", "bytes", "utility", "gross (bytes free)", "cost of the bytes"),
-        f"net (bits) [{coverage([pair for choice in found['choices'] for pair in choice['pairs']])}]",
-        *("decision", "training seeds", "forecast"),
-    )
-    headers = found["rows"]
-    rows = [
-        (
-            *(row["header"], str(row["wire_bytes"]), row["utility"], _bits(row["gross_set"])),
-            *(_bits(row["cost_set"]) if row["cost_set"] else "0", with_interval(row["net_set"]), row["decision"]),
-            *(str(row["net_set"]["n"]), forecast_words(row["net_set"]) if row["decision"] == "open" else ""),
-        )
-        for row in headers
-    ]
+    headers, sure = found["rows"], coverage([pair for choice in found["choices"] for pair in choice["pairs"]])
+    columns: Columns = {
+        **{"header": "header", "bytes": "wire_bytes", "utility": "utility"},
+        "gross (bytes free)": lambda row: _bits(row["gross_set"]),
+        "cost of the bytes": lambda row: _bits(row["cost_set"]) if row["cost_set"] else "0",
+        f"net (bits) [{sure}]": lambda row: with_interval(row["net_set"]),
+        **{"decision": "decision", "training seeds": lambda row: str(row["net_set"]["n"])},
+        "forecast": lambda row: forecast_words(row["net_set"]) if row["decision"] == "open" else "",
+    }
     title = (
         f"headers against {found['baseline']} over training seeds, bytes charged on {found['packet_bytes']}-byte "
         "packets; simultaneous confidence intervals"
     )
     remarks = (f"{row['header']}: {row['remark']}" for row in headers if "remark" in row)
-    print_table(Table(title, head, rows, ("header", "decision")), *remarks)
+    print_table(Table.of(title, headers, columns, ("header", "decision")), *remarks)
     if all("measures" in row for row in headers):
-        names = [f"{MEASURES[name]} (bits)" for name in headers[0]["measures"]]
-        by = [
-            [f"{each['decision']}: {with_interval(each['net_set'])}" for each in row["measures"].values()]
-            for row in headers
-        ]
-        cells = [(row["header"], row["utility"], *own) for row, own in zip(headers, by, strict=True)]
+        by = {f"{MEASURES[name]} (bits)": partial(_by_measure, name=name) for name in headers[0]["measures"]}
         title = "the same by other measures, over the same training seeds; simultaneous intervals for each"
-        print_table(Table(title, ("header", "utility", *names), cells, 4), *disagreements(headers))
+        columns = {"header": "header", "utility": "utility", **by}
+        print_table(Table.of(title, headers, columns, 4), *disagreements(headers))
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("typical slowdown" if on_fabric else "throughput at equal delay")
@@ -166,6 +158,11 @@ def notes(rows: Sequence[Json]) -> list[str]:
         if c["note"]:
             about.setdefault(c["note"], []).append(c["B"])
     return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
+
+
+def _by_measure(row: Json, name: str) -> str:
+    found = row["measures"][name]
+    return f"{found['decision']}: {with_interval(found['net_set'])}"
 
 
 def _bits(comparison: Json) -> str:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from lcca.evaluation.comparison.network_shares import NetworkShares, Share, shares_of_run
 from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels_by_utility
 from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, Content, data_table
-from lcca.evaluation.report.words.statements import NO_BREAK, interval, percent
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.statements import NO_BREAK, percent, with_interval
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.tables import RunTables
 
@@ -39,16 +39,14 @@ def per_network(tables: RunTables) -> Content | None:
         "policy meets the same traffic. The paper has this in Figs. 8 and 10 and Table 2."
     )
     several = len(tables.utilities) > 1
-    body = [
-        (
-            *(_named(row.name, row.utility, several), NETWORK_TRIALS[row.metric].label),
-            *(_share(row.better), _share(row.worse), f"{row.better.n:,}"),
-        )
-        for row in rows
-    ]
-    head = ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Networks")
+    columns: Columns = {
+        "Comparison": lambda row: _named(row.name, row.utility, several),
+        "Metric": lambda row: NETWORK_TRIALS[row.metric].label,
+        **{"Better, % [95 %]": lambda row: _share(row.better), "Worse, % [95 %]": lambda row: _share(row.worse)},
+        "Networks": lambda row: f"{row.better.n:,}",
+    }
     over_seeds = shares_over_seeds(tables)
-    below = (Table("Shares of networks, selected policies", head, body, left=2), *over_seeds)
+    below = (Table.of("Shares of networks, selected policies", rows, columns, left=2), *over_seeds)
     whose = REPEATED_TOO if over_seeds else REPEATED
     return Content(caption, draw_shares(against, tables.groups), sentence(against), below, whose, data_table(against))
 
@@ -97,15 +95,16 @@ def shares_over_seeds(tables: RunTables) -> tuple[Table, ...]:
         "trainings of two training seeds, which were trained on different networks: it shows the variance between "
         "trainings."
     )
-    head = ("Comparison", "Metric", "Better, %", "Worse, %", f"Net, % [{level}]", "Training seeds")
-    return (Table(caption, head, [_cells(row, len(tables.utilities) > 1) for row in rows], left=2),)
-
-
-def _cells(row: Json, several: bool) -> tuple[str, ...]:
-    name, net = _named(f"{row['B']} against {row['A']}", row["utility"], several), row["net_percent"] or {}
-    shares = (_moments(row[key]) for key in ("better_percent", "worse_percent"))
-    ends = interval(net.get("mean"), net.get("low"), net.get("high"), "{:+.0f}")
-    return (name, NETWORK_TRIALS[row["metric"]].label, *shares, ends, f"{row['training_seeds']}")
+    several, none = len(tables.utilities) > 1, {"mean": None, "low": None, "high": None}
+    columns: Columns = {
+        "Comparison": lambda row: _named(f"{row['B']} against {row['A']}", row["utility"], several),
+        "Metric": lambda row: NETWORK_TRIALS[row["metric"]].label,
+        "Better, %": lambda row: _moments(row["better_percent"]),
+        "Worse, %": lambda row: _moments(row["worse_percent"]),
+        f"Net, % [{level}]": lambda row: with_interval(row["net_percent"] or none, "mean", "{:+.0f}"),
+        "Training seeds": "training_seeds",
+    }
+    return (Table.of(caption, rows, columns, left=2),)
 
 
 def _moments(found: Json) -> str:

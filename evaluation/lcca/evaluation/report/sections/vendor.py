@@ -15,7 +15,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.words.headline import TYPICAL, Statement
 from lcca.evaluation.report.words.merit import beside_score, bytes_words, decided, disagreements, percent_of
 from lcca.evaluation.report.words.statements import NO_BREAK, counts, interval, listed, number
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
@@ -173,17 +173,21 @@ def _verdict(net: Json | None) -> str:
 
 
 def _bytes_and_state(rows: Sequence[Json]) -> Part:
-    cells = []
-    for name, row in {row["header"]: row for row in rows}.items():
-        bits, operations = (row.get("switch", {}).get(key, "–") for key in ("state_bits", "operations"))
-        state = "grows with flows" if bits is None else f"{bits:,}" if isinstance(bits, int) else bits
-        cells.append([name, f"{row['wire_bytes']}", f"{row['reflected_bytes']}", state, f"{operations}"])
-    head = ["Header", "Bytes on data, one hop", "Bytes on ACKs", "State of a port, bits", "Operations on a packet"]
+    columns: Columns = {
+        **{"Header": "header", "Bytes on data, one hop": "wire_bytes", "Bytes on ACKs": "reflected_bytes"},
+        "State of a port, bits": lambda row: _state(row.get("switch", {}).get("state_bits", "–")),
+        "Operations on a packet": lambda row: f"{row.get('switch', {}).get('operations', '–')}",
+    }
+    found = {row["header"]: row for row in rows}.values()
     text = (
         "State and operations are what a port needs beyond queues, byte counters and clocks. `lcca show header NAME` "
         "prints the fields."
     )
-    return Part("Bytes and switch state", text, Table("", head, cells))
+    return Part("Bytes and switch state", text, Table.of("", found, columns))
+
+
+def _state(bits: int | str | None) -> str:
+    return "grows with flows" if bits is None else f"{bits:,}" if isinstance(bits, int) else bits
 
 
 def _untested(packet_bytes: int, trained: Places, others: Places) -> Part:

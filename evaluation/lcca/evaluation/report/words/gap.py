@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lcca.evaluation.bounds.gap import BY, MEASURED, GapGroup
-from lcca.evaluation.report.words.statements import number, with_error
-from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.statements import with_error
+from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.phases import PARTS
 from lcca.remy_plus.record import PHASES
 
@@ -26,12 +27,13 @@ def gap_table(groups: Sequence[GapGroup], caption: str, call: Callable[[str], st
         caption: above it.
         call: returns what a policy is called.
     """
-    rows = [
-        (each.words, call(each.policy), f"{each.networks:,}", *(_with_error(each, name) for name in NAMES))
-        for each in sorted(groups, key=lambda each: (BY.index(each.by), each.low))
-    ]
-    head = ("Networks", "Policy", "n", "Below what is possible, bits", "Utilisation", "Unfairness", "Delay")
-    return Table(caption, head, rows, left=2)
+    heads = ("Below what is possible, bits", "Utilisation", "Unfairness", "Delay")
+    columns: Columns = {
+        **{"Networks": lambda each: each.words, "Policy": lambda each: call(each.policy)},
+        "n": lambda each: f"{each.networks:,}",
+        **{head: partial(_with_error, name=name) for head, name in zip(heads, NAMES, strict=True)},
+    }
+    return Table.of(caption, sorted(groups, key=lambda each: (BY.index(each.by), each.low)), columns, left=2)
 
 
 def phase_table(phases: Sequence[Mapping[str, Any]], whose: str, call: Callable[[str], str] = str) -> Table:
@@ -43,15 +45,16 @@ def phase_table(phases: Sequence[Mapping[str, Any]], whose: str, call: Callable[
         call: returns what a policy is called.
     """
     order = list(PHASES)
-    rows = [
-        (
-            *(PHASES[each["phase"]], call(each["policy"]), f"{100 * each['time_share']:.0f} %"),
-            *(number(each[name], 4) for name in PARTS[1:]),
-        )
-        for each in sorted(phases, key=lambda each: order.index(each["phase"]))
-    ]
-    head = ("Since a flow last started or ended", "Policy", "Share of time", "Utilisation, bits", "Delay, bits")
-    return Table(f"{whose}: the losses to utilisation and delay, by phase", head, rows, left=2)
+    columns: Columns = {
+        "Since a flow last started or ended": lambda each: PHASES[each["phase"]],
+        **{
+            "Policy": lambda each: call(each["policy"]),
+            "Share of time": lambda each: f"{100 * each['time_share']:.0f} %",
+        },
+        **{head: (name, 4) for head, name in zip(("Utilisation, bits", "Delay, bits"), PARTS[1:], strict=True)},
+    }
+    caption = f"{whose}: the losses to utilisation and delay, by phase"
+    return Table.of(caption, sorted(phases, key=lambda each: order.index(each["phase"])), columns, left=2)
 
 
 NAMES = tuple(each.name for each in MEASURED)
