@@ -121,6 +121,8 @@ class Transport {
   virtual Told told(std::uint32_t) const { return {}; }
   // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
   virtual void start(std::uint32_t number, Flow& flow) = 0;
+  // The same of a message of a queue pair, whose last one, `before`, has ended: what its sender knows by then goes on.
+  virtual void go_on(std::uint32_t number, Flow& flow, std::uint32_t /*before*/) { start(number, flow); }
   virtual void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) = 0;
   // Whether selective hosts tell it of every ACK and NACK, of a packet with this entropy, before on_ack() and lose().
   virtual bool hears_answers() const { return false; }

@@ -9,7 +9,7 @@ from scipy import stats
 
 from lcca.remy_plus.fabric.builders import fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
-from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.flows import FabricFlows, FlowSet
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
@@ -141,3 +141,41 @@ def test_a_header_does_not_widen_a_window(name: str) -> None:
     under_way = record["sample_under_way_bytes"][1:-1, 0]
     assert len(under_way) > 20
     assert under_way.max() <= 10_000
+
+
+@pytest.mark.parametrize("transport", ["nscc", "nscc+rccc"])
+def test_a_queue_pair_keeps_its_window(transport: str) -> None:
+    """After an incast, the next messages of the same pairs begin with what is left of it: fewer packets are trimmed."""
+    hosts, count = 9, 16
+    rows = np.arange(count)
+    waits = {
+        "after": np.where(rows < 8, -1, rows - 8),
+        "sets": [FlowSet(np.array([row]), "acknowledged") for row in range(8)],
+    }
+    flows = FabricFlows(rows % 8, np.full(count, 8), np.full(count, 400_000), np.zeros(count), **waits)
+    trims = {}
+    for pairs in (False, True):
+        engine = FabricEngine(transport, {}, settings("uet-htsim", queue_pairs=pairs))
+        found = engine.run(star(hosts), flows, seed=1)
+        assert not np.isnan(found["flow_fct_ns"]).any()
+        trims[pairs] = found["port_trims"].sum()
+    assert trims[True] < 0.9 * trims[False]
+
+
+def test_feedback_for_every_packet_and_queue_pairs_avoid_the_slow_spine() -> None:
+    """In a ring of small messages; neither alone does as well."""
+    ranks, steps = 16, 30
+    host = np.array([4 * (rank % 4) + rank // 4 for rank in range(ranks)])
+    rank, step = np.tile(np.arange(ranks), steps), np.repeat(np.arange(steps), ranks)
+    before = (step - 1) * ranks + (rank - 1) % ranks
+    waits = {
+        "after": np.where(step == 0, -1, np.arange(len(rank)) - ranks),
+        "sets": [FlowSet(np.array([row]), "received") for row in before[ranks:]],
+    }
+    ends = (host[rank], host[(rank + 1) % ranks], np.full(len(rank), 250_000), np.zeros(len(rank)))
+    took = {}
+    for pairs, each in ((False, False), (True, False), (False, True), (True, True)):
+        engine = FabricEngine("nscc", {}, settings("uet-htsim", queue_pairs=pairs, feedback_per_packet=each))
+        runs = (engine.run(slow_spine(), FabricFlows(*ends, **waits), seed, 1e9) for seed in range(1, 5))
+        took[pairs, each] = np.mean([(run["flow_start_ns"] + run["flow_fct_ns"]).max() for run in runs])
+    assert took[True, True] < 0.95 * min(took[False, False], took[True, False], took[False, True])

@@ -67,8 +67,13 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     flow.line_gbps = flow.gbps = nic.port().rated->gbps();
     flow.next_send = flow.progress = flow.start;
     hosting_.progress(flow.start);
-    hosting_.transport.start(number, flow);
     const Settings& settings = around_.settings;
+    std::uint32_t& latest = hosting_.sprayed[flow.pair].latest;
+    if (settings.queue_pairs && latest != no_message && hosting_.flows[latest].acked == hosting_.flows[latest].packets)
+      hosting_.transport.go_on(number, flow, latest);
+    else
+      hosting_.transport.start(number, flow);
+    latest = number;
     balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, flow.pair));
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
     if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)

@@ -13,10 +13,13 @@
 
 namespace remy_plus::fabric {
 
+inline constexpr std::uint32_t no_message = 0xffffffff;
+
 struct Sprayed {
   // The sender; bytes are those on the wire, headers apart.
   UnderWay under_way;
   Balancer balancer;
+  std::uint32_t latest = no_message;  // of this queue pair, that began last
   Credit credit;
   std::int64_t unsent = 0;  // bytes that were never sent
   std::int64_t lost = 0;    // and that are to be sent again

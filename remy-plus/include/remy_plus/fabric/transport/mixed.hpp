@@ -32,6 +32,9 @@ class Mixed final : public Transport {
 
   Told told(std::uint32_t number) const override { return of(number).told(number); }
   void start(std::uint32_t number, Flow& flow) override { at(number).start(number, flow); }
+  void go_on(std::uint32_t number, Flow& flow, std::uint32_t before) override {
+    at(number).go_on(number, flow, before);
+  }
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override { at(number).on_ack(number, flow, ack); }
   void on_timer(std::uint32_t number, Flow& flow, Time now) override { at(number).on_timer(number, flow, now); }
   void lose(std::uint32_t number, Flow& flow, bool timeout, Time now) override {

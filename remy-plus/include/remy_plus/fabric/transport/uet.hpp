@@ -78,6 +78,15 @@ class Uet final : public Transport {
     state.window = first_bytes(flow);
     state.most = most_window(flow, state.base);
   }
+  void go_on(std::uint32_t number, Flow& flow, std::uint32_t before) override {
+    start(number, flow);
+    State& state = states_[number];
+    const State& last = states_[before];
+    state.base = last.base;
+    state.most = last.most;
+    state.mean = last.mean;
+    state.window = last.window;
+  }
   void on_ack(std::uint32_t, Flow&, const Ack&) override {}
 
   std::int64_t window(std::uint32_t number) const { return states_[number].window; }
