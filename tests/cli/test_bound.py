@@ -46,7 +46,7 @@ def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     scores = {row["policy"]: row["score_bits"] for row in found["policies"]}
     share = (scores["fixed-window:3"] - scores["aimd"]) / (found["fair_bits"] - scores["aimd"])
     assert found["policies"][1]["gap_closed"] == pytest.approx(share) and found["baseline"] == "aimd"
-    assert "share of the gap closed" in lcca("compare", *policies, *options).out
+    assert "Share of the gap closed" in lcca("compare", *policies, *options).out
     evaluated = ("evaluate", "aimd", "--on", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
     rows = lcca(*evaluated, "--json").json()["policies"]
     assert all(row["score_bits"] < row["upper_bits"] for row in rows)

@@ -121,3 +121,16 @@ def test_what_was_changed_is_what_differs(lcca: RunCommand, finished: Path, copi
     assert len(lcca("diff", finished, copied, "--json").json()["config"]) == 2
     shutil.rmtree(copied)
     assert "no run here" in lcca("diff", finished, copied).err
+
+
+def test_runs_of_other_kinds_differ(finished: Path, tmp_path: Path, lcca: RunCommand) -> None:
+    """Records of the one have a condition, those of the other have none."""
+    space = tmp_path / "space.yaml"
+    space.write_text(
+        "{link_rate: 2, rtt: 20, senders: 2, buffer: 50, mean_on: 40, mean_off: 60, loss: 0, duration: 500}"
+    )
+    other = tmp_path / "compare"
+    assert lcca("compare", "aimd", "fixed-window:9", "--on", space, "--trials", "96", "--out", other).status == 0
+    for runs in ((finished, other), (other, finished)):
+        found = lcca("diff", *runs)
+        assert found.status == 0 and "fixed-window:9 against aimd" in found.out

@@ -89,7 +89,7 @@ def _columns(names: Sequence[str], runs: int) -> list[str]:
 
 def _beside(tables: Sequence[pd.DataFrame], key: Sequence[str], shown: Sequence[str]) -> pd.DataFrame:
     """Return tables side by side, rows with the same key in one, in the first's order."""
-    keyed = [table.reindex(columns=[*key, *shown]) for table in tables]
+    keyed = [table.reindex(columns=[*key, *shown]).astype(dict.fromkeys(key, object)) for table in tables]
     named = [table.rename(columns={name: f"{name}_{i}" for name in shown}) for i, table in enumerate(keyed, 1)]
     again = [table.assign(again=table.groupby(list(key), dropna=False).cumcount()) for table in named]
     both = reduce(lambda one, two: one.merge(two, how="outer", on=[*key, "again"], sort=False), again)
