@@ -10,7 +10,7 @@ from typing import Any
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.ranking import Standing, rank_words
 from lcca.evaluation.report.words.headline import SIDES, paid_words
-from lcca.evaluation.report.words.merit import net_percent
+from lcca.evaluation.report.words.merit import net_percent, percent_of
 from lcca.evaluation.report.words.statements import (
     TOO_WIDE,
     capital,
@@ -18,7 +18,6 @@ from lcca.evaluation.report.words.statements import (
     coverage_apart,
     finding,
     number,
-    per_cent,
     rules_words,
     sign_and_size,
     verdict_words,
@@ -101,18 +100,9 @@ def share_of_gap(row: Json) -> str:
 def agreement_table(rows: Sequence[Json]) -> Table:
     """Return a row per topology, policy and metric: how far the simulators are apart."""
     columns: Columns = {
-        **{
-            "Topology": "topology",
-            "Policy": "policy",
-            "Metric": _agreed_on,
-            "Engine": ("first", 3),
-            "ns-3": ("second", 3),
-        },
-        **{
-            "ns-3 − engine [95 %]": with_interval,
-            "Spread": ("spread", 3),
-            "Starved in one only: without these": _starved,
-        },
+        **{"Topology": "topology", "Policy": "policy", "Metric": _agreed_on},
+        **{"Engine": ("first", 3), "ns-3": ("second", 3), "ns-3 − engine [95 %]": with_interval},
+        **{"Spread": ("spread", 3), "Starved in one only: without these": _starved},
         "Verdict": lambda row: row["verdict"] or "–",
     }
     return Table.of("Differences between the simulators", rows, columns, ("Topology", "Policy", "Metric", "Verdict"))
@@ -130,8 +120,7 @@ def question_table(question: Json, rows: Sequence[Json], caption: str = "") -> T
     """Return the comparisons that answer a question of a study."""
     columns: dict[str, Any] = {
         **{"Scenario": "condition", "B": "B", "Against A": "A", "By": "utility", "Difference, bits": with_interval},
-        "A worse by": lambda row: per_cent(row["throughput_equivalent_percent"]["difference"]),
-        **{"Pairs": "n", "Verdict": verdict_words},
+        **{"A worse by": percent_of, "Pairs": "n", "Verdict": verdict_words},
     }
     if question["expected"] is not None:
         columns[f"Theirs: {question['expected']}"] = lambda row: row["agreement"] or ""
@@ -183,11 +172,8 @@ def statistics_table(rows: Sequence[Json]) -> Table:
     """Return what else is known of comparisons."""
     columns: Columns = {
         "Comparison": lambda row: f"{row['B']} against {row['A']}, {row['utility']}",
-        **{
-            "Margin, bits": ("margin", 4),
-            "α": lambda row: f"{row['alpha']:.3g}",
-            "Adjusted verdict": "adjusted_verdict",
-        },
+        **{"Margin, bits": ("margin", 4), "α": lambda row: f"{row['alpha']:.3g}"},
+        "Adjusted verdict": "adjusted_verdict",
         **{"σ of differences": ("sigma_d", 4), "Correlation": ("correlation", 3), "Skewness": ("skewness", 2)},
         **{"Looks": "looks", "e-value": lambda row: "–" if row["e_value"] is None else f"{row['e_value']:.3g}"},
         **{"Ceiling n": ("ceiling_n", 0), "Paper's relative %*": ("paper_relative_percent", 2), "Note": "note"},
@@ -213,7 +199,7 @@ def policies_table(
         **{"Rules": lambda row: rules_words(row["rules"]), "Score, bits": partial(_measured, metric=SCORE)},
         **{capital(each.head): partial(_measured, metric=each) for each in known},
         "Trials": lambda row: f"{row['trained']['trials']:,}",
-        "Networks of": lambda row: f"training seed {row['training_seed']}",
+        "Training seed": lambda row: "–" if row["training_seed"] is None else str(row["training_seed"]),
         **({"Training trials": lambda row: number(trained.get(row["id"]), 0)} if trained else {}),
         **({"Validation score, bits": ("validation_score_bits", 3)} if trained else {}),
     }

@@ -128,11 +128,6 @@ def percent(value: float, signed: bool = True) -> str:
     return text.replace("-", MINUS) + NO_BREAK + "%"
 
 
-def per_cent(value: float | None) -> str:
-    """Return a signed percentage for a table, a dash for what is absent."""
-    return "–" if value is None else f"{value:+.1f} %"
-
-
 TOO_WIDE = 10
 """A forecast whose ends are further apart than this factor says the least alone."""
 
