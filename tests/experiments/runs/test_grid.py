@@ -97,7 +97,7 @@ def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca
     again = lcca("sweep", path, "--out", tmp_path / "run", "--json")
     assert again.json() == found
     printed = lcca("sweep", path, "--out", tmp_path / "run").out
-    assert "signal sets, mean over training seeds" in printed and "selected policies" in printed
+    assert "signal sets over training seeds" in printed and "selected policies" in printed
     for each in [*compared(found, "set"), *compared(found, "policy")]:
         assert f"{each['difference']:+.3f}" in printed
 

@@ -324,7 +324,7 @@ def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Pat
     run = tiny.parent / "run"
     with undrawn():
         told = lcca("sweep", tiny, "--out", run, "--tables", *sets, *changes)
-    assert told.status == 0 and "hand-designed policies against what was learnt" in told.out
+    assert told.status == 0 and "Hand-designed policies against learnt ones" in told.out
     summary = json.loads((run / "summary.json").read_text())
     (found,) = summary["hand_designed"]
     (learnt,) = (p for p in summary["policies"] if p["selected"] and p["signal_set"] == "capacity+flows")

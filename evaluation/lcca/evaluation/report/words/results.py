@@ -143,7 +143,7 @@ def verdicts_table(rows: Sequence[Json], caption: str = "", runs: Sequence[Seque
 def verdicts_tables(rows: Sequence[Json], caption: str, runs: Sequence[Sequence[Json]] = ()) -> tuple[Table, ...]:
     """Return such a table of signal sets, and one of policies, as far as there are any."""
     tables = []
-    for level, words in (("set", "signal sets over training seeds"), ("policy", "policies")):
+    for level, words in (("set", "signal sets over training seeds"), ("policy", "selected policies")):
         apart = [[row for row in run if row["level"] == level] for run in (rows, *runs)]
         tables += [verdicts_table(apart[0], f"{caption}: {words}", apart[1:])] if apart[0] else []
     return tuple(tables)
