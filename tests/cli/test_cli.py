@@ -420,7 +420,8 @@ def test_show_run_and_report(lcca: RunCommand, copied: Path) -> None:
     shown = lcca("show", "run", copied).out
     assert "policies on fresh test networks" in shown
     assert "signal sets, mean over training seeds" in shown
-    policies = [line for line in shown.splitlines() if ".default.s" in line and "training seed" in line]
+    table = shown.partition("policies on fresh test networks")[2].partition("± is")[0]
+    policies = [line for line in table.splitlines() if ".default.s" in line]
     assert len(policies) == 4 and all(f".default.s{line.rstrip()[-1]} " in line for line in policies)
     before = (copied / "report.html").read_bytes()
     (copied / "report.html").unlink()
