@@ -22,7 +22,7 @@ from lcca.experiments.verbs.meeting import Compare, Rank
 from lcca.experiments.verbs.options import Kept
 from lcca.experiments.verbs.written import Sweep
 from lcca.inputs.errors import InputError
-from lcca.inputs.options import Count, Seed, argument, option, options_of, verb
+from lcca.inputs.options import Count, Seed, argument, frozen, option, options_of
 
 from ..fixtures import RunCommand
 
@@ -30,7 +30,7 @@ SPACE = Path(__file__).resolve().parents[2] / "configs" / "networks" / "default.
 FUNCTIONS = ("acc", "compare", "estimate", "evaluate", "map", "rank", "stress", "study", "sweep", "tune")
 
 
-@verb
+@frozen
 class Made(Kept):
     """A verb of every kind of field."""
 
@@ -50,8 +50,8 @@ EXAMPLES = "  lcca made"
 PARSED: list[Made] = []
 
 
-def run(asked: Made, options: argparse.Namespace) -> int:
-    PARSED.append(asked)
+def run(verb: Made, options: argparse.Namespace) -> int:
+    PARSED.append(verb)
     return 0
 
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_one_line(words: tuple[str, ...], error: str, capsys: 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_one(name: str) -> None:
-    own = get_type_hints(load(name).run)["asked"]
+    own = get_type_hints(load(name).run)["verb"]
     assert len(options_of(own)) == len(fields(own)) and own.__dataclass_params__.frozen
 
 
@@ -100,7 +100,7 @@ def test_every_command_has_one(name: str) -> None:
 def test_functions_take_what_commands_take(name: str) -> None:
     """Besides what only says how a command line asks: joining, durations, parameters of maps."""
     command = load(name)
-    taken = {each.key for each in options_of(get_type_hints(command.run)["asked"])}
+    taken = {each.key for each in options_of(get_type_hints(command.run)["verb"])}
     own = set(inspect.signature(getattr(lcca, name)).parameters)
     assert taken - own <= {"join", "durations", "simulated_time", "over"}
     assert set(get_type_hints(Kept)) - {"always_kept", "_"} <= own
@@ -121,9 +121,9 @@ def test_functions_refuse_what_commands_refuse() -> None:
 
 
 def test_a_verb_is_frozen_and_has_a_schema() -> None:
-    asked = Rank(["aimd"], SPACE)
+    ranked = Rank(["aimd"], SPACE)
     with pytest.raises(FrozenInstanceError):
-        asked.seed = 2  # type: ignore[misc]
+        ranked.seed = 2  # type: ignore[misc]
     trials = TypeAdapter(Rank).json_schema()["properties"]["trials"]
     assert {"maximum": 1_000_000, "minimum": 1, "type": "integer"} in trials["anyOf"]
 
@@ -139,7 +139,7 @@ def test_an_option_of_a_verb_counts_unless_it_says_otherwise() -> None:
 
 
 def test_a_function_has_its_name_and_words() -> None:
-    found = function("sweep", Sweep, lambda asked: asked)
+    found = function("sweep", Sweep, lambda verb: verb)
     assert found.__name__ == "sweep" and "trainings: trainings in parallel" in (found.__doc__ or "")
     assert lcca.rank.__doc__ is not None and "jobs: threads; never changes a result" in lcca.rank.__doc__
 

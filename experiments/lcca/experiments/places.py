@@ -126,25 +126,25 @@ class Meeting:
         return wanted or self.space.length or usual.get(self.simulator, usual[self.space.simulators[0]])
 
 
-def meet(names: Sequence[str], on: On, asked: AtPlace, word: str | None) -> Meeting:
+def meet(names: Sequence[str], on: On, verb: AtPlace, word: str | None) -> Meeting:
     """Return contenders by these names and the place where they meet.
 
     Args:
         names: of the contenders: hand-designed ones, files of policies, classes in Python; transports on a fabric.
         on: the place.
-        asked: how trials are run.
+        verb: how trials are run.
         word: what they are for, which their seeds follow from; None for those of `seed` itself (`seed_of`).
 
     Raises:
         InputError: something cannot be read, is named twice, or is not to be had at this place.
     """
     require(len(set(names)) == len(names), "a policy is named twice; give each once")
-    space = space_of(on, asked.overrides)
+    space = space_of(on, verb.overrides)
     if (kind := kind_of(space)) is not None:
-        return kind.meet(names, space, asked)
+        return kind.meet(names, space, verb)
     if isinstance(space, FabricSpace):
-        return _on_fabric(names, space, asked, word)
-    return _on_networks(names, space, asked, word)
+        return _on_fabric(names, space, verb, word)
+    return _on_networks(names, space, verb, word)
 
 
 def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
@@ -191,21 +191,21 @@ def _listed(document: Document, overrides: Sequence[str]) -> ListedNetworks:
 
 
 def _on_networks(
-    names: Sequence[str], space: DrawnNetworks | ListedNetworks, asked: AtPlace, word: str | None
+    names: Sequence[str], space: DrawnNetworks | ListedNetworks, verb: AtPlace, word: str | None
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
-    require(asked.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
-    name, settings = simulator_of(asked, space.simulators)
+    require(verb.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
+    name, settings = simulator_of(verb, space.simulators)
     found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
-    jobs, in_python = asked.jobs, any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy))
-    pool = pool_of(asked) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
+    jobs, in_python = verb.jobs, any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy))
+    pool = pool_of(verb) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
     execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
     simulator = execution.of_networks(space.duration)
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
-    scored, count = space.utility(asked.utility or space.usual_utility), asked.seeds or 1
-    seed = first = asked.seed
+    scored, count = space.utility(verb.utility or space.usual_utility), verb.seeds or 1
+    seed = first = verb.seed
     if word is None:
         seeds = [seed_of(first, k) for k in range(count)]
     else:
@@ -221,13 +221,13 @@ def _on_networks(
         depends["ns3"] = asdict(execution.ns3)
     step = place.block if name == "ns3" else None
     notes = [f"{each.name}: {note}" for each in found for note in each.notes]
-    own = one_name(asked.utility or "") if isinstance(scored, OwnUtility) else ""
+    own = one_name(verb.utility or "") if isinstance(scored, OwnUtility) else ""
     return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=own)
 
 
-def simulator_of(asked: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
+def simulator_of(verb: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
     """Return the simulator of a place, and the text of its options."""
-    name, _, settings = (asked.simulator or simulators[0]).partition(":")
+    name, _, settings = (verb.simulator or simulators[0]).partition(":")
     name = "engine" if name == FABRIC else name
     known = ["engine" if each == FABRIC else each for each in simulators]
     require(name in known, f"--simulator {name}: not here{did_you_mean(name, known)}")
@@ -235,21 +235,21 @@ def simulator_of(asked: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
     return name, settings
 
 
-def pool_of(asked: AtPlace) -> Pool | None:
+def pool_of(verb: AtPlace) -> Pool | None:
     """Return the workers that are asked for; None for what is usual here."""
-    return None if asked.executor == "local" else executor(asked.executor, asked.jobs)
+    return None if verb.executor == "local" else executor(verb.executor, verb.jobs)
 
 
-def _on_fabric(names: Sequence[str], space: FabricSpace, asked: AtPlace, word: str | None) -> Meeting:
+def _on_fabric(names: Sequence[str], space: FabricSpace, verb: AtPlace, word: str | None) -> Meeting:
     """Return contenders on the flows of a fabric scenario."""
-    require(asked.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
-    require(asked.seeds is None, "--seeds: needs networks; on a fabric --trials says how many")
+    require(verb.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
+    require(verb.seeds is None, "--seeds: needs networks; on a fabric --trials says how many")
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
-        scored = space.utility(asked.utility or space.usual_utility)
-    first, (name, _) = asked.seed, simulator_of(asked, space.simulators)
+        scored = space.utility(verb.utility or space.usual_utility)
+    first, (name, _) = verb.seed, simulator_of(verb, space.simulators)
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
-    place = space.trials(seed, scored, Execution(name, asked.jobs, pool_of(asked)))
+    place = space.trials(seed, scored, Execution(name, verb.jobs, pool_of(verb)))
     return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
 
 

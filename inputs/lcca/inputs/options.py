@@ -1,6 +1,6 @@
 """Verbs: each is one frozen dataclass, of which its command line, its Python function and its runs' identity are made.
 
-    @verb
+    @frozen
     class Evaluate:
         policies: Sequence[str] = argument("a file or a name")
         _: KW_ONLY
@@ -100,16 +100,16 @@ def option(help: str, default: Any = None, **more: Any) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(argument,))
-def verb(of: type[T]) -> type[T]:
+def frozen(of: type[T]) -> type[T]:
     """Make a class whose fields are arguments and options a verb."""
     return dataclass(frozen=True)(of)
 
 
-def options_of(verb: Any) -> list[Option]:
+def options_of(cls: Any) -> list[Option]:
     """Return the options of a verb: first those that Python takes by position, its own before those of its bases."""
-    hints = hints_of(verb, include_extras=True)
-    order = [name for base in verb.__mro__ for name in vars(base).get("__annotations__", {})]
-    found = sorted(dataclasses.fields(verb), key=lambda each: (each.kw_only, order.index(each.name)))
+    hints = hints_of(cls, include_extras=True)
+    order = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})]
+    found = sorted(dataclasses.fields(cls), key=lambda each: (each.kw_only, order.index(each.name)))
     return [_option(each, hints[each.name]) for each in found]
 
 

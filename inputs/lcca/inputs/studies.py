@@ -96,7 +96,7 @@ class Variant:
     """Another question that a command of the core asks where an option of the study's is given.
 
     Attributes:
-        module: with the `OPTION`, and `run(asked, options)`, which returns None where it is not given.
+        module: with the `OPTION`, and `run(verb, options)`, which returns None where it is not given.
         keyword: field of the command's verb that the option is.
         prepared: the function that returns the experiment of such a verb, ready to run.
     """

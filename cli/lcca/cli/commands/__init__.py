@@ -1,7 +1,7 @@
 """The sub-commands, one module each.
 
-A command is a module with `EXAMPLES` and `run(asked, options)`: the first is a verb, whose fields are what the command
-takes (`lcca.inputs.options`), the second all that is parsed; it returns the exit status. In `more()` may be options of
+A command is a module with `EXAMPLES` and `run(verb, options)`, which returns the exit status: the fields of the verb's
+class are what the command takes (`lcca.inputs.options`), the options all that is parsed. In `more()` may be options of
 fields that Python alone has otherwise. Only the module of the command that was asked for is imported. Those in `ROOMS`
 are in a folder of that name.
 """

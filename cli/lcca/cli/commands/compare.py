@@ -21,20 +21,20 @@ def more() -> dict[str, Option]:
     return {each.keyword: attribute(study, f"{each.module}:OPTION") for study, each in variants_of("compare")}
 
 
-def run(asked: Compare, options: argparse.Namespace) -> int:
+def run(verb: Compare, options: argparse.Namespace) -> int:
     for study, each in variants_of("compare"):
-        if (status := attribute(study, f"{each.module}:run")(asked, options)) is not None:
+        if (status := attribute(study, f"{each.module}:run")(verb, options)) is not None:
             return int(status)
     from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
     from lcca.experiments.recipes.compare import comparing
 
-    if (result := run_or_plan(comparing(asked), asked, options)) is None:
+    if (result := run_or_plan(comparing(verb), verb, options)) is None:
         return 0
     if options.json:
         print_json(result.content)
     else:
         print_comparison(result.content["comparisons"][0], result.content["note"])
-        if asked.bound:
+        if verb.bound:
             print_ideals(result.content["ideal"][0], "what is possible on these networks")
             print_gap(result.rows)
     return report_failures(list(result.rows["error"]))

@@ -20,20 +20,20 @@ EXAMPLES = """\
   lcca evaluate --bound --on configs/networks/default.yaml --utility 2t --json"""
 
 
-def run(asked: Evaluate, options: argparse.Namespace) -> int:
+def run(verb: Evaluate, options: argparse.Namespace) -> int:
     from lcca.cli.printing.fabric import print_fabric
     from lcca.cli.printing.policies import print_networks
     from lcca.cli.printing.tables import print_gap
     from lcca.evaluation.fabric.space import FabricTrials
     from lcca.experiments.recipes.evaluate import evaluating, fabric_trials
 
-    if not asked.policies:
-        return _bound_alone(asked, options)
-    simulator, _, settings = (asked.simulator or "").partition(":")
+    if not verb.policies:
+        return _bound_alone(verb, options)
+    simulator, _, settings = (verb.simulator or "").partition(":")
     if simulator == "both":
-        return _in_both(asked, options, f"ns3:{settings}")
-    prepared = evaluating(asked)
-    if (result := run_or_plan(prepared, asked, options)) is None:
+        return _in_both(verb, options, f"ns3:{settings}")
+    prepared = evaluating(verb)
+    if (result := run_or_plan(prepared, verb, options)) is None:
         return 0
     content, place = result.content, prepared.experiment.place
     if not isinstance(place, FabricTrials):
@@ -41,7 +41,7 @@ def run(asked: Evaluate, options: argparse.Namespace) -> int:
             print_json(content)
         else:
             print_networks(content["policies"], getattr(prepared.meeting.space, "packet_bytes", PACKET_BYTES))
-            print_gap(result.rows if asked.bound else result.rows[:0])
+            print_gap(result.rows if verb.bound else result.rows[:0])
         return report_failures(list(result.rows["error"]))
     if options.json:
         print_json(content | {"rows": [each.row(place.utility) for each in fabric_trials(result.rows, place)]})
@@ -51,28 +51,28 @@ def run(asked: Evaluate, options: argparse.Namespace) -> int:
     return 0
 
 
-def _bound_alone(asked: Evaluate, options: argparse.Namespace) -> int:
+def _bound_alone(verb: Evaluate, options: argparse.Namespace) -> int:
     """Print what is possible, whatever the policy."""
     from lcca.cli.printing.tables import print_ideals
     from lcca.experiments.recipes.evaluate import possible
 
-    require(asked.bound, "name a policy, or ask with --bound what is possible")
+    require(verb.bound, "name a policy, or ask with --bound what is possible")
     for name in ("simulator", "seeds", "out", "plan"):
         require(not getattr(options, name), f"--{name}: needs a policy")
-    found = possible(asked.on, trials=asked.trials, utility=asked.utility, seed=asked.seed, overrides=asked.overrides)
-    print_json(found) if options.json else print_ideals(found, f"what is possible on {asked.on}")
+    found = possible(verb.on, trials=verb.trials, utility=verb.utility, seed=verb.seed, overrides=verb.overrides)
+    print_json(found) if options.json else print_ideals(found, f"what is possible on {verb.on}")
     return 0
 
 
-def _in_both(asked: Evaluate, options: argparse.Namespace, ns3: str) -> int:
+def _in_both(verb: Evaluate, options: argparse.Namespace, ns3: str) -> int:
     """Run policies in both simulators: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
     from lcca.cli.printing.policies import print_agreement
     from lcca.experiments.recipes.agree import agreeing
 
-    require(not asked.seeds, "--seeds: not with --simulator both, which has one trial on each network")
-    require(not asked.bound, "--bound: not with --simulator both")
-    both = {each.key: getattr(asked, each.key) for each in options_of(Agree) if hasattr(asked, each.key)}
-    if (result := run_or_plan(agreeing(Agree(**both | {"simulator": ns3})), asked, options)) is None:
+    require(not verb.seeds, "--seeds: not with --simulator both, which has one trial on each network")
+    require(not verb.bound, "--bound: not with --simulator both")
+    both = {each.key: getattr(verb, each.key) for each in options_of(Agree) if hasattr(verb, each.key)}
+    if (result := run_or_plan(agreeing(Agree(**both | {"simulator": ns3})), verb, options)) is None:
         return 0
     print_json(result.content) if options.json else print_agreement(result.content)
     return 1 if result.content["failed"] else 0

@@ -10,7 +10,7 @@ from typing import Literal
 from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
 from lcca.inputs.numbers import real_or_nan
-from lcca.inputs.options import argument, option, verb
+from lcca.inputs.options import argument, frozen, option
 
 EXAMPLES = """\
   lcca import RemyCC-2014-100x.dna policy.json --pacing absolute
@@ -25,7 +25,7 @@ def _interval_us(text: str) -> float:
     return value
 
 
-@verb
+@frozen
 class Import:
     dna: Path = argument("")
     policy: Path = argument("the policy.json to write; never overwritten")
@@ -39,14 +39,14 @@ class Import:
     )
 
 
-def run(asked: Import, options: argparse.Namespace) -> int:
+def run(verb: Import, options: argparse.Namespace) -> int:
     from lcca.remy_plus.files import policyfile
 
-    if asked.policy.exists():
-        raise InputError(f"{asked.policy}: there already; remove it or choose another name")
-    file = policyfile.load(asked.dna, asked.pacing, asked.int_signals)
-    link = {} if asked.link_interval is None else {"link_interval_us": asked.link_interval}
-    policyfile.write(asked.policy, replace(file, provenance={**file.provenance, **link}))
+    if verb.policy.exists():
+        raise InputError(f"{verb.policy}: there already; remove it or choose another name")
+    file = policyfile.load(verb.dna, verb.pacing, verb.int_signals)
+    link = {} if verb.link_interval is None else {"link_interval_us": verb.link_interval}
+    policyfile.write(verb.policy, replace(file, provenance={**file.provenance, **link}))
     notes = list(file.provenance.get("notes", ()))
-    found = {"policy": str(asked.policy), "signals": list(file.signals), "notes": notes}
-    return print_answer(options, found, [f"wrote {asked.policy}", *(f"note: {note}" for note in notes)])
+    found = {"policy": str(verb.policy), "signals": list(file.signals), "notes": notes}
+    return print_answer(options, found, [f"wrote {verb.policy}", *(f"note: {note}" for note in notes)])

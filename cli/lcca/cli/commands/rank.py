@@ -22,13 +22,13 @@ EXAMPLES = """\
   lcca rank aimd fair-rate --on configs/networks/default.yaml --rule t-mixture --budget 30m"""
 
 
-def run(asked: Rank, options: argparse.Namespace) -> int:
+def run(verb: Rank, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     from lcca.experiments.places import kind_of
     from lcca.experiments.recipes.rank import ranking
 
-    prepared = ranking(asked, cached=not asked.out)
-    if (result := run_or_plan(prepared, asked, options)) is None:
+    prepared = ranking(verb, cached=not verb.out)
+    if (result := run_or_plan(prepared, verb, options)) is None:
         return 0
     found: Ranking = result.answers[0].content
     place = prepared.meeting.place
@@ -39,7 +39,7 @@ def run(asked: Rank, options: argparse.Namespace) -> int:
         print_json(result.content)
     else:
         kind = kind_of(prepared.meeting.space)
-        margin = f"{asked.margin_percent:g} % of {kind.whole if kind else _measure(place.utility)}"
+        margin = f"{verb.margin_percent:g} % of {kind.whole if kind else _measure(place.utility)}"
         _print(found, title, kind.measure if kind else "score (bits)", margin, result.content)
     return 0
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lcca.cli.options.common import print_answer, print_json
 from lcca.inputs.errors import require
-from lcca.inputs.options import argument, option, verb
+from lcca.inputs.options import argument, frozen, option
 
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -259,7 +259,7 @@ WHAT: Mapping[str, Callable[[argparse.Namespace], int]] = {
 """What is shown."""
 
 
-@verb
+@frozen
 class Show:
     what: str = argument(
         "; ".join(f"{name}: {(function.__doc__ or '').rstrip('.')}" for name, function in WHAT.items()),
@@ -269,7 +269,7 @@ class Show:
     name: str | None = option("which one: a name, a file, or a run's folder")
 
 
-def run(asked: Show, options: argparse.Namespace) -> int:
-    one = asked.what in ("policy", "signal", "signal-set", "header", "networks", "run")
-    require(one == (asked.name is not None), f"show {asked.what}: {'name which one' if one else 'takes no name'}")
-    return WHAT[asked.what](options)
+def run(verb: Show, options: argparse.Namespace) -> int:
+    one = verb.what in ("policy", "signal", "signal-set", "header", "networks", "run")
+    require(one == (verb.name is not None), f"show {verb.what}: {'name which one' if one else 'takes no name'}")
+    return WHAT[verb.what](options)

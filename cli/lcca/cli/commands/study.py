@@ -9,7 +9,7 @@ from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.trials.layout import ANSWERS
 from lcca.experiments.verbs.options import File, Written, WrittenAlone
 from lcca.inputs.errors import require
-from lcca.inputs.options import argument, verb
+from lcca.inputs.options import argument, frozen
 
 EXAMPLES = """\
   lcca study configs/fabric/study.yaml
@@ -17,25 +17,25 @@ EXAMPLES = """\
   lcca study configs/fabric/study.yaml --set pairs=512 --jobs 4 --json"""
 
 
-@verb
+@frozen
 class Studies(Written):
     config: Sequence[File] = argument("YAML files; each has a run of its own")
 
 
-def run(asked: Studies, options: argparse.Namespace) -> int:
+def run(verb: Studies, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     from lcca.cli.printing.campaigns import print_study, print_study_plan
     from lcca.experiments.recipes.study import studying
     from lcca.experiments.runs.grid import read_grid
     from lcca.experiments.studies.config import StudyConfig
 
-    require(len(asked.config) == 1 or not asked.out, "--out: is for one study; several have folders by their names")
-    grids = [read_grid(path, StudyConfig, asked.overrides) for path in asked.config]
+    require(len(verb.config) == 1 or not verb.out, "--out: is for one study; several have folders by their names")
+    grids = [read_grid(path, StudyConfig, verb.overrides) for path in verb.config]
     found = []
-    for config, folder in (each for grid in grids for each in grid.runs(asked.out)):
-        prepared = studying(WrittenAlone(config, jobs=asked.jobs, executor=asked.executor, quiet=False))
+    for config, folder in (each for grid in grids for each in grid.runs(verb.out)):
+        prepared = studying(WrittenAlone(config, jobs=verb.jobs, executor=verb.executor, quiet=False))
         if options.plan:
-            scenarios, made = prepared.costs(asked.jobs)
+            scenarios, made = prepared.costs(verb.jobs)
             contenders = {name: each.to_json() for name, each in made.items()}
             found.append({"study": config.name, "scenarios": scenarios, "contenders": contenders})
         else:

@@ -17,12 +17,12 @@ EXAMPLES = """\
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
 
 
-def run(asked: Sweep, options: argparse.Namespace) -> int:
+def run(verb: Sweep, options: argparse.Namespace) -> int:
     from lcca.cli.printing.forecasts import print_forecasts
     from lcca.cli.printing.tables import print_points, print_result
     from lcca.experiments.recipes.sweep import sweeping
 
-    prepared = sweeping(asked)
+    prepared = sweeping(verb)
     if options.plan:
         remaining = prepared.costs()
         if options.json:
@@ -30,7 +30,7 @@ def run(asked: Sweep, options: argparse.Namespace) -> int:
         else:
             print_forecasts(prepared.grid.name, remaining)
         return 0
-    result = prepared.run(asked.out, resume=True, quiet=False)
+    result = prepared.run(verb.out, resume=True, quiet=False)
     if options.json:
         print_json(result.content)
     elif "rows" in result.content:

@@ -18,26 +18,26 @@ from lcca.inputs.options import Option, options_of, whole
 
 def add_arguments(parser: argparse.ArgumentParser, command: Any) -> None:
     """Add the options of a command, a module as `lcca.cli.commands` says, its examples, and what runs it."""
-    verb = get_type_hints(command.run)["asked"]
+    cls = get_type_hints(command.run)["verb"]
     more = command.more() if hasattr(command, "more") else {}
-    for each in options_of(verb):
+    for each in options_of(cls):
         option = replace(more[each.key], key=each.key, default=each.default) if each.key in more else each
         if not option.in_python:
             _add(parser, option)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"examples:\n{command.EXAMPLES}"
-    for title, kinds in getattr(verb, "listed", {}).items():
+    for title, kinds in getattr(cls, "listed", {}).items():
         parser.epilog += _listed(title, kinds)
-    if hasattr(verb, "always_kept"):  # a `lcca.experiments.verbs.options.Kept`, which other commands do not import
+    if hasattr(cls, "always_kept"):  # a `lcca.experiments.verbs.options.Kept`, which other commands do not import
         words = "say what it costs, from a few trials, and run no more"
         parser.add_argument("--plan", action="store_true", help=words)
-        parser.set_defaults(kept=verb.always_kept, quiet=False)
-    parser.set_defaults(run=lambda options: command.run(_asked(options, verb), options))
+        parser.set_defaults(kept=cls.always_kept, quiet=False)
+    parser.set_defaults(run=lambda options: command.run(_verb(options, cls), options))
 
 
-def _asked(options: argparse.Namespace, verb: type) -> Any:
+def _verb(options: argparse.Namespace, cls: type) -> Any:
     """Return the verb that a command line asks for."""
-    return verb(**{each.key: getattr(options, each.key) for each in options_of(verb) if each.key in options})
+    return cls(**{each.key: getattr(options, each.key) for each in options_of(cls) if each.key in options})
 
 
 def _listed(title: str, kinds: Mapping[str, str]) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 from lcca.inputs.errors import visible
 from lcca.inputs.json_values import json_value
-from lcca.inputs.options import argument, verb
+from lcca.inputs.options import argument, frozen
 
 
-@verb
+@frozen
 class OfRun:
     """A verb about a run."""
 

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound="RunConfig")
 
 
-def run_or_plan(prepared: Prepared, asked: Kept, options: argparse.Namespace) -> Result | None:
+def run_or_plan(prepared: Prepared, verb: Kept, options: argparse.Namespace) -> Result | None:
     """Run an experiment, or print what it costs and return None; what was assumed of files goes to standard error."""
     for note in prepared.meeting.notes:
         print_visible(note, file=sys.stderr)
     if options.plan:
-        costs = planned(options, prepared.costs(asked.jobs))
+        costs = planned(options, prepared.costs(verb.jobs))
         if options.json:
             print_json(costs)
         return None
-    options.kept = asked.out is not None or prepared.always_kept
-    result = prepared.run(asked.out, resume=options.kept, quiet=False)
+    options.kept = verb.out is not None or prepared.always_kept
+    result = prepared.run(verb.out, resume=options.kept, quiet=False)
     if result.folder is not None and not options.json:
         print_visible(f"everything is in {result.folder}")
     return result
 
 
 def run_each(
-    asked: Any,
+    verb: Any,
     options: argparse.Namespace,
     of: type[C] | Grid[C],
     prepare: Callable[[Any], Any],
@@ -48,7 +48,7 @@ def run_each(
     """Run what a file describes, or each point of its grid, or say what that costs; return exit status 0.
 
     Args:
-        asked: the verb, a `WrittenAlone`.
+        verb: the verb, a `WrittenAlone`.
         options: of the command line.
         of: the configurations, or what the file describes.
         prepare: returns a verb with a configuration of its own, ready to run.
@@ -56,14 +56,14 @@ def run_each(
     """
     from lcca.experiments.runs.grid import read_grid
 
-    grid = read_grid(asked.config, of, asked.overrides) if isinstance(of, type) else of
+    grid = read_grid(verb.config, of, verb.overrides) if isinstance(of, type) else of
     found = []
-    for config, folder in grid.runs(asked.out):
+    for config, folder in grid.runs(verb.out):
         if not grid.single and not options.json:
             print_visible(f"\n{config.name}")
-        prepared = prepare(replace(asked, config=config))
+        prepared = prepare(replace(verb, config=config))
         if options.plan:
-            found.append(planned(options, prepared.costs(asked.jobs)))
+            found.append(planned(options, prepared.costs(verb.jobs)))
             continue
         found.append(prepared.run(folder, resume=True, quiet=False).content)
         if not options.json:

@@ -25,11 +25,11 @@ STEP = 10
 """Networks in a block, what a kill loses at most."""
 
 
-def agreeing(asked: Agree) -> Prepared:
+def agreeing(verb: Agree) -> Prepared:
     """Run policies in the fast engine and in ns-3, on the same networks with the same seeds."""
-    margin_bits = MARGIN_BITS if asked.margin_bits is None else asked.margin_bits
+    margin_bits = MARGIN_BITS if verb.margin_bits is None else verb.margin_bits
     require(margin_bits > 0, f"margin_bits: must be > 0, got {margin_bits:g}")
-    meeting = meet(asked.policies, asked.on, replace(asked, simulator=asked.simulator or "ns3"), "agree")
+    meeting = meet(verb.policies, verb.on, replace(verb, simulator=verb.simulator or "ns3"), "agree")
     place = meeting.place
     require(isinstance(place, NetworkTrials), "agree: needs a network space, which both simulators run")
     assert isinstance(place, NetworkTrials)
@@ -38,7 +38,7 @@ def agreeing(asked: Agree) -> Prepared:
     for policy in meeting.contenders.values():
         engine.compile(policy)  # or say so before any trial
     topology = str(place.space.topology)
-    most = place.whole(asked.trials or IN_BOTH)
+    most = place.whole(verb.trials or IN_BOTH)
     both = [NetworkTrials(each, place.space, place.seed, place.seeds, place.utility) for each in (engine, ns3)]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
@@ -60,7 +60,7 @@ def agreeing(asked: Agree) -> Prepared:
     stop = Stop(most, when="never", step=STEP)
     experiment = Experiment(place, meeting.contenders, (), stop, "running both simulators", run_trials)
     resolved = {"trials": most, "margin_bits": margin_bits}
-    config = identity(AGREE, asked, asked.policies, asked.on, meeting, resolved)
+    config = identity(AGREE, verb, verb.policies, verb.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, looks=False)
 
 

@@ -26,19 +26,19 @@ from lcca.inputs.studies import attribute, variants_of
 from lcca.signal_sets.load import each_of
 
 
-def comparing(asked: Compare) -> Prepared:
+def comparing(verb: Compare) -> Prepared:
     """Compare policy `b` with the baseline `a` on the same trials until it is settled which is better."""
-    if asked.shares:
+    if verb.shares:
         others = [attribute(study, each.prepared) for study, each in variants_of("compare") if each.keyword == "shares"]
         require(bool(others), "shares: needs the study of adoption")
-        adopting: Prepared = others[0](asked)
+        adopting: Prepared = others[0](verb)
         return adopting
-    names, bound = each_of([asked.a, asked.b]), asked.bound
+    names, bound = each_of([verb.a, verb.b]), verb.bound
     require(len(names) == 2, f"{len(names)} policies: a comparison takes two; lcca rank takes any number")
-    meeting = meet(names, asked.on, asked, "compare")
+    meeting = meet(names, verb.on, verb, "compare")
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
-    place, most = meeting.place, meeting.most(asked.trials, COMPARED)
-    rule, stop = stop_of(meeting, most, asked, "t-mixture")
+    place, most = meeting.place, meeting.most(verb.trials, COMPARED)
+    rule, stop = stop_of(meeting, most, verb, "t-mixture")
     one, other = meeting.contenders
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     if bound and meeting.ideals is not None:
@@ -64,7 +64,7 @@ def comparing(asked: Compare) -> Prepared:
     question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
     resolved = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = identity(COMPARE, asked, names, asked.on, meeting, resolved)
+    config = identity(COMPARE, verb, names, verb.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content)
 
 

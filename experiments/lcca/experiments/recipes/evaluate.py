@@ -37,21 +37,21 @@ TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
 
 
-def evaluating(asked: Evaluate) -> Prepared:
+def evaluating(verb: Evaluate) -> Prepared:
     """Run policies on all networks of a list or the first ones of a space, or on seeds of a fabric."""
-    space, bound = space_of(asked.on, asked.overrides), asked.bound
+    space, bound = space_of(verb.on, verb.overrides), verb.bound
     require(kind_of(space) is None, "evaluate: this place scores all policies together; use rank")
     if not isinstance(space, FabricSpace):
-        asked = replace(asked, seeds=asked.seeds or SEEDS)
-    meeting = meet(policies := each_of(asked.policies), space, asked, None)
+        verb = replace(verb, seeds=verb.seeds or SEEDS)
+    meeting = meet(policies := each_of(verb.policies), space, verb, None)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     title = f"evaluating {', '.join(meeting.contenders)}"
     if isinstance(meeting.place, FabricTrials):
-        prepared = _on_fabric(meeting, meeting.place, title, asked.trials or SEEDS)
+        prepared = _on_fabric(meeting, meeting.place, title, verb.trials or SEEDS)
     else:
-        prepared = _on_networks(meeting, title, asked.trials, bound)
-    config = identity(EVALUATE, asked, policies, asked.on, meeting, prepared[2])
+        prepared = _on_networks(meeting, title, verb.trials, bound)
+    config = identity(EVALUATE, verb, policies, verb.on, meeting, prepared[2])
     return Prepared(prepared[0], meeting, config, prepared[1], looks=False)
 
 

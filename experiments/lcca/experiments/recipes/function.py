@@ -19,39 +19,39 @@ P = ParamSpec("P")
 K = TypeVar("K", bound=Kept)
 
 
-def function(name: str, verb: Callable[P, K], prepare: Callable[[K], Any]) -> Callable[P, Result]:
+def function(name: str, of: Callable[P, K], prepare: Callable[[K], Any]) -> Callable[P, Result]:
     """Return the function of a verb: its parameters are the fields, which pydantic checks.
 
     Args:
         name: of the function.
-        verb: the class.
+        of: the class of the verb.
         prepare: returns what is ready to run; its docstring says what that does.
     """
-    known = [each.key for each in options_of(verb)]
+    known = [each.key for each in options_of(of)]
 
     def run(*args: P.args, **kwargs: P.kwargs) -> Result:
         for word in kwargs.keys() - set(known):
             raise TypeError(f"unexpected keyword argument {word!r}{did_you_mean(word, known)}")
-        asked = _checked(verb(*args, **kwargs))
-        found: Result = prepare(asked).run(asked.out, resume=asked.resume, quiet=asked.quiet)
+        verb = _checked(of(*args, **kwargs))
+        found: Result = prepare(verb).run(verb.out, resume=verb.resume, quiet=verb.quiet)
         return found
 
     lines = TextWrapper(110, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
-    texts = (f"{each.key}: {each.help.replace(' (default: all cores)', '')}." for each in options_of(verb))
+    texts = (f"{each.key}: {each.help.replace(' (default: all cores)', '')}." for each in options_of(of))
     fails = ["Raises:", "    InputError: something cannot be read or run, or the folder is not free.", ""]
-    for title, kinds in getattr(verb, "listed", {}).items():
+    for title, kinds in getattr(of, "listed", {}).items():
         fails += [f"{title}:", *(lines.fill(f"{kind}: {those}") for kind, those in kinds.items())]
     run.__doc__ = "\n".join([f"{inspect.getdoc(prepare)}\n", "Args:", *map(lines.fill, texts), "", *fails])
-    run.__signature__ = inspect.signature(verb).replace(return_annotation=Result)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.signature(of).replace(return_annotation=Result)  # type: ignore[attr-defined]
     run.__name__ = run.__qualname__ = name
     run.__module__ = prepare.__module__
     return run
 
 
-def _checked(asked: K) -> K:
-    values = {each.key: getattr(asked, each.key) for each in options_of(type(asked))}
+def _checked(verb: K) -> K:
+    values = {each.key: getattr(verb, each.key) for each in options_of(type(verb))}
     try:
-        return TypeAdapter[K](type(asked)).validate_python(values)
+        return TypeAdapter[K](type(verb)).validate_python(values)
     except ValidationError as error:
         texts = problem_texts(error.errors(), None, values)
         raise InputError("\n".join(f"{'.'.join(map(str, keys))}: {text}" for keys, text in texts.items())) from None

@@ -40,14 +40,14 @@ class Described(Generic[C]):
 
     Attributes:
         config: of the run.
-        asked: where its trials run.
+        verb: where its trials run.
         begin: given workers, returns what does it, going on from what is there, and returns the summary.
         costs: returns what it costs, by the number of threads.
         check: raises what is wrong before a folder is made.
     """
 
     config: C
-    asked: Written
+    verb: Written
     begin: Callable[[Pool], Callable[[Run[C, None]], Json]]
     costs: Callable[[int], Any]
     check: Callable[[], None] = lambda: None
@@ -55,7 +55,7 @@ class Described(Generic[C]):
     def run(self, out: File | None = None, *, resume: bool = False, quiet: bool = True) -> Result:
         """Run it in the folder, the usual one unless given, as `Prepared.run` does; a complete run is read."""
         folder = default_folder(self.config) if out is None else Path(out)
-        with workers_of(self.asked.executor, self.asked.jobs) as workers:
+        with workers_of(self.verb.executor, self.verb.jobs) as workers:
             work = self.begin(workers)
             if not (folder / layout.MANIFEST).exists():
                 self.check()

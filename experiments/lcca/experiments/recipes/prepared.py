@@ -138,7 +138,7 @@ class Prepared:
 
 
 def identity(
-    kind: Kind, asked: AtPlace, names: Sequence[str], on: On, meeting: Meeting, resolved: Mapping[str, Any]
+    kind: Kind, verb: AtPlace, names: Sequence[str], on: On, meeting: Meeting, resolved: Mapping[str, Any]
 ) -> Asked:
     """Return all that the result of a verb depends on: contenders, the place and every option of its own that counts.
 
@@ -147,11 +147,11 @@ def identity(
     where = Path(on).stem if isinstance(on, str | os.PathLike) else getattr(on, "name", "place")
     own = {"utility": Named(name=meeting.utility)} if meeting.utility else {}
     shared = {each.key for base in (AtPlace, Settling) for each in options_of(base)}  # in the place, or the rule
-    counting = [each for each in options_of(type(asked)) if each.counts and not each.positional]
-    options = {each.key: getattr(asked, each.key) for each in counting if each.key not in shared} | dict(resolved)
+    counting = [each for each in options_of(type(verb)) if each.counts and not each.positional]
+    options = {each.key: getattr(verb, each.key) for each in counting if each.key not in shared} | dict(resolved)
     return asked_of(kind)(
         name=f"{kind.name}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
-        seed=asked.seed,
+        seed=verb.seed,
         policies=tuple(Named(name=name) for name in names),
         place=meeting.space,
         options={**meeting.options, **own, **{key: value for key, value in options.items() if value is not None}},

@@ -24,17 +24,17 @@ from lcca.inputs.errors import require
 from lcca.signal_sets.load import each_of
 
 
-def ranking(asked: Rank, cached: bool = False) -> Prepared:
+def ranking(verb: Rank, cached: bool = False) -> Prepared:
     """Rank policies on the same trials, until every pair is known accurately or settled."""
-    policies = each_of(asked.policies)
+    policies = each_of(verb.policies)
     require(len(policies) >= 2, "a ranking needs at least two policies")
-    space = space_of(asked.on, asked.overrides)
+    space = space_of(verb.on, verb.overrides)
     if kind_of(space) is not None and cached:  # the usual cache of trials
-        asked = replace(asked, trial_cache=asked.trial_cache or TRIAL_CACHE)
-    meeting = meet(policies, space, asked, "rank")
-    place, most = meeting.place, meeting.most(asked.trials, RANKED)
+        verb = replace(verb, trial_cache=verb.trial_cache or TRIAL_CACHE)
+    meeting = meet(policies, space, verb, "rank")
+    place, most = meeting.place, meeting.most(verb.trials, RANKED)
     usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a place that a study adds
-    rule, stop = stop_of(meeting, most, asked, usual, asked.budget_s)
+    rule, stop = stop_of(meeting, most, verb, usual, verb.budget_s)
 
     def question(trials: Trials) -> Answer:
         tuned_for = place.whole(trials.earlier[0]) if trials.earlier else None  # beforehand, not when more were given
@@ -67,7 +67,7 @@ def ranking(asked: Rank, cached: bool = False) -> Prepared:
     title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
     experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
     resolved = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
-    config = identity(RANK, asked, policies, asked.on, meeting, resolved)
+    config = identity(RANK, verb, policies, verb.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, always_kept=kind_of(space) is not None)
 
 

@@ -12,21 +12,21 @@ from lcca.inputs.errors import require
 
 
 def stop_of(
-    meeting: Meeting, most: int, asked: Settling, usual: str, budget_s: float | None = None
+    meeting: Meeting, most: int, verb: Settling, usual: str, budget_s: float | None = None
 ) -> tuple[Rule, Stop]:
     """Return the rule, and when an experiment ends.
 
     Args:
         meeting: whose blocks are the units.
         most: trials at most.
-        asked: by the caller.
+        verb: by the caller.
         usual: kind of the rule where none is named.
         budget_s: seconds after which no further block begins.
 
     Raises:
         InputError: a number that cannot be, or fewer trials than the first look needs.
     """
-    margin, alpha, kind = asked.margin_percent, asked.alpha, asked.rule or usual
+    margin, alpha, kind = verb.margin_percent, verb.alpha, verb.rule or usual
     require(0 < margin < 1000, f"--margin-percent: must be > 0, got {margin:g}")
     require(0 < alpha < 1, f"--alpha: must be between 0 and 1, got {alpha:g}")
     require(kind in BY_KIND, f"--rule: must be one of {', '.join(sorted(BY_KIND))}, got {kind}")
@@ -38,8 +38,8 @@ def stop_of(
     require(most >= least, f"--trials: at least {least} are needed for a first look, got {most}")
     ceiling = place.whole(most) // place.block
     rule = BY_KIND[kind](kind=kind, margin_percent=margin, alpha=alpha, ceiling=ceiling, first_look=meeting.first_look)
-    step = asked.step or meeting.step
-    return rule, Stop(most, when=asked.stop, step=step, rule=rule, budget_s=budget_s)
+    step = verb.step or meeting.step
+    return rule, Stop(most, when=verb.stop, step=step, rule=rule, budget_s=budget_s)
 
 
 def stopped_early(found: Found, trials: int, unit: str) -> str:

@@ -35,14 +35,14 @@ from lcca.signal_sets.load import resolve
 from lcca.workers.pool import Pool, Threads
 
 
-def studying(asked: WrittenAlone) -> Described[StudyConfig]:
+def studying(verb: WrittenAlone) -> Described[StudyConfig]:
     """Answer the questions of a study: contenders first, then scenario by scenario until comparisons are settled."""
-    config = config_of(asked.config, StudyConfig, asked.overrides)
+    config = config_of(verb.config, StudyConfig, verb.overrides)
 
     def begin(workers: Pool) -> Callable[[Run[StudyConfig, None]], Json]:
-        return partial(_answered, workers=workers, quiet=asked.quiet)
+        return partial(_answered, workers=workers, quiet=verb.quiet)
 
-    return Described(config, asked, begin, partial(costs, config), partial(_require_scored, config))
+    return Described(config, verb, begin, partial(costs, config), partial(_require_scored, config))
 
 
 study = function("study", WrittenAlone, studying)

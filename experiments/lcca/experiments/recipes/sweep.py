@@ -50,7 +50,7 @@ ROWS = ("comparisons", "net_benefit", "trainers", "strata", "policies", "general
 class Sweeping:
     """A campaign, or a grid of them, ready to run."""
 
-    asked: Sweep
+    verb: Sweep
     grid: Grid[CampaignConfig]
 
     def run(self, out: File | None = None, *, resume: bool = False, quiet: bool = True) -> Result:
@@ -60,35 +60,35 @@ class Sweeping:
             The content of summary.json and the trials of the selected policies, or the content of grid.json; `until`
             the first trainings are done, their `rows`.
         """
-        run = partial(_sweep, asked=self.asked, cache=self.cache, resume=resume, quiet=quiet)
+        run = partial(_sweep, verb=self.verb, cache=self.cache, resume=resume, quiet=quiet)
         if self.grid.single:
             ((config, folder),) = self.grid.runs(out)
             content = run(config, folder)
             return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
-        require(self.asked.until is None, "--until: not for a grid; give the campaign of one point")
+        require(self.verb.until is None, "--until: not for a grid; give the campaign of one point")
         return _sweep_grid(self.grid, Path(out) if out else self.grid.folder, run, quiet)
 
     def costs(self) -> dict[str, Forecast]:
         """Return, by point, what remains to be done."""
-        asked, away = self.asked, self.asked.executor == "ray"
+        verb, away = self.verb, self.verb.executor == "ray"
         points = self.grid.points.items()
-        return {name: forecast(config, self.cache, asked.jobs, asked.trainings, away) for name, config in points}
+        return {name: forecast(config, self.cache, verb.jobs, verb.trainings, away) for name, config in points}
 
     @property
     def cache(self) -> TrainingCache:
         """The finished trainings."""
-        folder = self.asked.training_cache or (None if self.asked.out else TRAINING_CACHE)
+        folder = self.verb.training_cache or (None if self.verb.out else TRAINING_CACHE)
         return TrainingCache(None if folder is None else Path(folder))
 
 
-def sweeping(asked: Sweep) -> Sweeping:
+def sweeping(verb: Sweep) -> Sweeping:
     """Run a campaign to its end, or each of a grid, going on from whatever the folder holds."""
-    campaign = asked.campaign
+    campaign = verb.campaign
     if isinstance(campaign, CampaignConfig):
         campaign = single(campaign)
     elif not isinstance(campaign, Grid):
-        campaign = read_grid(campaign, CampaignConfig, asked.overrides)
-    return Sweeping(asked, campaign)
+        campaign = read_grid(campaign, CampaignConfig, verb.overrides)
+    return Sweeping(verb, campaign)
 
 
 sweep = function("sweep", Sweep, sweeping)
@@ -112,7 +112,7 @@ def _sweep_grid(
 
 
 def _sweep(
-    config: CampaignConfig, path: Path, *, asked: Sweep, cache: TrainingCache, resume: bool, quiet: bool
+    config: CampaignConfig, path: Path, *, verb: Sweep, cache: TrainingCache, resume: bool, quiet: bool
 ) -> dict[str, Any]:
     """Run one campaign and return the content of its summary.json, or of its first trainings; see `Sweeping.run`."""
     if config.validation.ns3:
@@ -120,15 +120,15 @@ def _sweep(
     if read_manifest(path) is None:  # else its trainings may be done, which then need nothing
         for trainer in config.named_trainers.values():
             trainer.require_installed()
-    with executor(asked.executor, asked.jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
+    with executor(verb.executor, verb.jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             return renamed(begun.folder.read_json(layout.SUMMARY))
-        with executor("ray" if workers.away else "processes", asked.trainings) as pool:
+        with executor("ray" if workers.away else "processes", verb.trainings) as pool:
             workers.tell = pool.tell = begun.reporter.say
-            run = begun.on(engine_of(config, asked.jobs, runner_on(workers)))
+            run = begun.on(engine_of(config, verb.jobs, runner_on(workers)))
             if words := look_at_curves(path, config):
                 run.reporter.say(words)
-            return _run(run, cache, pool) if asked.until is None else {"rows": train_first(run, cache, pool)}
+            return _run(run, cache, pool) if verb.until is None else {"rows": train_first(run, cache, pool)}
 
 
 def _run(run: CampaignRun, cache: TrainingCache, pool: Pool) -> dict[str, Any]:

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from lcca.trainers.tune.study import Candidate
 
 
-def tuning(asked: Tune) -> Described[TuningConfig]:
+def tuning(verb: Tune) -> Described[TuningConfig]:
     """Search the best parameters, and compare them with the policy's own on fresh networks, or seeds of a fabric."""
-    config = config_of(asked.config, TuningConfig, asked.overrides)
+    config = config_of(verb.config, TuningConfig, verb.overrides)
     require_installed(config)
 
     def begin(workers: Pool) -> Callable[[Run[TuningConfig, None]], Json]:
         searched, fresh = (source_of(config, word, workers) for word in ("tune", "test"))
-        return partial(_tune, searched=searched, fresh=fresh, jobs=asked.jobs, storage=asked.storage)
+        return partial(_tune, searched=searched, fresh=fresh, jobs=verb.jobs, storage=verb.storage)
 
-    return Described(config, asked, begin, partial(costs, config))
+    return Described(config, verb, begin, partial(costs, config))
 
 
 tune = function("tune", Tune, tuning)

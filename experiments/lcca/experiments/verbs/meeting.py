@@ -10,7 +10,7 @@ from pathlib import Path
 from lcca.experiments.verbs.options import PLACES, POLICY, AtPlace, File, On, Settling, kept_in, rule_over, simulators
 from lcca.inputs.errors import InputError
 from lcca.inputs.names import one_name
-from lcca.inputs.options import Count, argument, option, verb
+from lcca.inputs.options import Count, argument, frozen, option
 
 COMPARED = {"engine": 5000, "ns3": 512, "fabric": 256}
 """Pairs at most, by simulator. A trial in ns-3 costs 300 times as much; fewer miss rare events:
@@ -31,7 +31,7 @@ BOUNDED = 200
 TRIAL_CACHE = Path("results") / "trial-cache"
 
 
-@verb
+@frozen
 class Evaluate(AtPlace):
     """`lcca evaluate`."""
 
@@ -49,7 +49,7 @@ class Evaluate(AtPlace):
     )
 
 
-@verb
+@frozen
 class Agree(AtPlace):
     """`lcca evaluate --simulator both`."""
 
@@ -60,7 +60,7 @@ class Agree(AtPlace):
     margin_bits: float | None = option("within which mean scores agree")
 
 
-@verb
+@frozen
 class Compare(Settling, AtPlace):
     """`lcca compare`."""
 
@@ -85,7 +85,7 @@ def seconds(text: str) -> float:
     return float(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
 
 
-@verb
+@frozen
 class Rank(Settling, AtPlace):
     """`lcca rank`."""
 

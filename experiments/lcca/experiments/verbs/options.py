@@ -13,7 +13,7 @@ from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.inputs.files import packaged_files
 from lcca.inputs.numbers import real
-from lcca.inputs.options import MOST, Count, Limits, Seed, argument, option, verb, whole
+from lcca.inputs.options import MOST, Count, Limits, Seed, argument, frozen, option, whole
 from lcca.inputs.studies import PACKAGE, added
 from lcca.remy_plus.fabric.settings import FLUID
 from lcca.remy_plus.policies.explicit import SIMPLE
@@ -42,7 +42,7 @@ def kept_in(when: str = "none, nothing is kept") -> Any:
     return option(f"folder that keeps every trial; the same command goes on from there (default: {when})")
 
 
-@verb
+@frozen
 class Kept:
     """A verb that runs trials, which a folder may keep.
 
@@ -82,7 +82,7 @@ def set_keys(of: str) -> Any:
     return option(words, (), name="--set", metavar="KEY=VALUE", repeated=True)
 
 
-@verb
+@frozen
 class Written(Kept):
     """A verb that runs what a file describes."""
 
@@ -95,7 +95,7 @@ class Written(Kept):
     )
 
 
-@verb
+@frozen
 class WrittenAlone(Written):
     """The same, of a single run."""
 
@@ -112,7 +112,7 @@ def simulators(*more: str) -> Any:
     return option(f"{words}, and attributes of the queue", metavar="NAME")
 
 
-@verb
+@frozen
 class AtPlace(Kept):
     """A verb that has policies meet at a place: all that is left out is the place's own.
 
@@ -152,7 +152,7 @@ def rule_over(over: str) -> Any:
     return option(words, metavar="NAME")
 
 
-@verb
+@frozen
 class Settling:
     """When verdicts are reached, and when to stop."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from lcca.experiments.verbs.options import File, Written, WrittenAlone
-from lcca.inputs.options import Count, argument, option, verb
+from lcca.inputs.options import Count, argument, frozen, option
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -20,7 +20,7 @@ else:
 TRAINING_CACHE = Path("results") / "training-cache"
 
 
-@verb
+@frozen
 class Sweep(Written):
     """`lcca sweep`."""
 
@@ -40,7 +40,7 @@ class Sweep(Written):
     )
 
 
-@verb
+@frozen
 class Tune(WrittenAlone):
     """`lcca tune`."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lcca.cli.options.common import print_answer
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
-from lcca.inputs.options import argument, option, verb
+from lcca.inputs.options import argument, frozen, option
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.loaded_run import LoadedRun
@@ -25,7 +25,7 @@ FORMS = ("csv", "parquet", "latex")
 """Those of `lcca.experiments.reading.exporting.export_tables`."""
 
 
-@verb
+@frozen
 class Export:
     what: Path = argument("a run's folder, or a policy.json", name="RUN|POLICY")
     to: str = argument(
@@ -39,30 +39,30 @@ class Export:
     )
 
 
-def run(asked: Export, options: argparse.Namespace) -> int:
-    of_run = asked.what.is_dir()
-    store = of_run and ":/" in asked.to
-    if asked.form is not None and (store or not of_run):
-        raise InputError(f"{asked.what}: --form is of tables; it needs a run's folder, and a folder to write to")
-    return (_policy if not of_run else _logged if store else _tables)(asked, options)
+def run(verb: Export, options: argparse.Namespace) -> int:
+    of_run = verb.what.is_dir()
+    store = of_run and ":/" in verb.to
+    if verb.form is not None and (store or not of_run):
+        raise InputError(f"{verb.what}: --form is of tables; it needs a run's folder, and a folder to write to")
+    return (_policy if not of_run else _logged if store else _tables)(verb, options)
 
 
-def _tables(asked: Export, options: argparse.Namespace) -> int:
-    if Path(asked.to).suffix[1:].isalpha() and not Path(asked.to).is_dir():
+def _tables(verb: Export, options: argparse.Namespace) -> int:
+    if Path(verb.to).suffix[1:].isalpha() and not Path(verb.to).is_dir():
         words = "tables are several files; name a folder, as in tables, or a store of MLflow, as in sqlite:///mlflow.db"
-        raise InputError(f"{asked.to}: {words}")
+        raise InputError(f"{verb.to}: {words}")
     from lcca.experiments.reading.exporting import export_tables
     from lcca.experiments.reading.fabric_runs import load_run
 
-    files = export_tables(load_run(asked.what), Path(asked.to), asked.form or "csv")
+    files = export_tables(load_run(verb.what), Path(verb.to), verb.form or "csv")
     return print_answer(options, {"files": [str(file) for file in files]}, (f"wrote {file}" for file in files))
 
 
-def _logged(asked: Export, options: argparse.Namespace) -> int:
+def _logged(verb: Export, options: argparse.Namespace) -> int:
     from lcca.experiments.reading.fabric_runs import load_run
 
-    logged = _tracked(load_run(asked.what), asked.to)
-    return print_answer(options, {"mlflow": logged}, f"logged to {asked.to}: run {logged}")
+    logged = _tracked(load_run(verb.what), verb.to)
+    return print_answer(options, {"mlflow": logged}, f"logged to {verb.to}: run {logged}")
 
 
 def _tracked(found: LoadedRun, store: str) -> str:
@@ -72,17 +72,17 @@ def _tracked(found: LoadedRun, store: str) -> str:
     return track(found, store)
 
 
-def _policy(asked: Export, options: argparse.Namespace) -> int:
+def _policy(verb: Export, options: argparse.Namespace) -> int:
     from lcca.inputs.files import write_atomically
     from lcca.remy_plus.files import lawc, policyfile
     from lcca.remy_plus.policies.fabric_law import FabricLaw
     from lcca.remy_plus.policies.law import Law
 
-    file = Path(asked.to)
+    file = Path(verb.to)
     if file.exists():
         raise InputError(f"{file}: there already; remove it or choose another name")
-    policy = policyfile.load(asked.what).policy
+    policy = policyfile.load(verb.what).policy
     if not isinstance(policy, Law | FabricLaw):
-        raise InputError(f"{asked.what}: only laws have a form in C")
+        raise InputError(f"{verb.what}: only laws have a form in C")
     write_atomically(file, lawc.c_source(policy).encode())
     return print_answer(options, {"c": str(file), "terms": (n := len(policy.terms))}, f"wrote {file}: {n} terms")

@@ -12,7 +12,7 @@ from lcca.cli.options.common import print_answer
 from lcca.evaluation.report.figures import FORMATS, NARROW
 from lcca.inputs.errors import InputError
 from lcca.inputs.numbers import real_or_nan
-from lcca.inputs.options import argument, option, verb
+from lcca.inputs.options import argument, frozen, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ def _letters(text: str) -> float:
     return size
 
 
-@verb
+@frozen
 class Figures:
     run_folder: Path = argument("a run's folder", name="RUN")
     _: KW_ONLY
@@ -63,40 +63,40 @@ class Figures:
     out: Path = option("folder of the files (default: here)", Path())
 
 
-def run(asked: Figures, options: argparse.Namespace) -> int:
+def run(verb: Figures, options: argparse.Namespace) -> int:
     from lcca.evaluation.report.figures.style import Page
     from lcca.evaluation.report.plots import plot, plots
     from lcca.evaluation.trials.loaded_run import LoadedRun
     from lcca.experiments.reading.fabric_runs import FabricRun, fabric_plots
 
-    page = Page(asked.width, asked.letters or (8 if asked.width >= NARROW else 7))
-    if (fabric := FabricRun.of(LoadedRun(asked.run_folder))) is not None:
-        found: Iterable[Plot] = fabric_plots(fabric, asked.figure, page)
-    elif asked.figure in ("all", "list"):
-        found = plots(asked.run_folder, page)
+    page = Page(verb.width, verb.letters or (8 if verb.width >= NARROW else 7))
+    if (fabric := FabricRun.of(LoadedRun(verb.run_folder))) is not None:
+        found: Iterable[Plot] = fabric_plots(fabric, verb.figure, page)
+    elif verb.figure in ("all", "list"):
+        found = plots(verb.run_folder, page)
     else:
-        found = [plot(asked.run_folder, asked.figure, page)]
-    if asked.figure == "list":
+        found = [plot(verb.run_folder, verb.figure, page)]
+    if verb.figure == "list":
         titles = {each.name: each.title for each in found}
         words = [f"{name:26}{title}" for name, title in titles.items()] or "this run has no figures"
         return print_answer(options, {"figures": titles}, words)
-    files = [file for each in found for file in _write(asked, each)]
+    files = [file for each in found for file in _write(verb, each)]
     if not files:
-        raise InputError(f"{asked.run_folder}: this run has no figures")
+        raise InputError(f"{verb.run_folder}: this run has no figures")
     return print_answer(options, {"files": [str(file) for file in files]}, (f"wrote {file}" for file in files))
 
 
-def _write(asked: Figures, plot: Plot) -> list[Path]:
+def _write(verb: Figures, plot: Plot) -> list[Path]:
     """Write a figure, and beside it what it shows."""
     from lcca.evaluation.report.figures.saving import save_as
     from lcca.experiments.reading.exporting import csv
     from lcca.inputs.files import write_atomically
 
     try:
-        asked.out.mkdir(parents=True, exist_ok=True)
+        verb.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{asked.out}: cannot be made: {error.strerror}") from None
-    figure, data = (asked.out / f"{plot.name}.{ending}" for ending in (asked.format, "csv"))
+        raise InputError(f"{verb.out}: cannot be made: {error.strerror}") from None
+    figure, data = (verb.out / f"{plot.name}.{ending}" for ending in (verb.format, "csv"))
     save_as(plot.figure, figure, DPI)
     write_atomically(data, csv(plot.data))
     return [figure, data]

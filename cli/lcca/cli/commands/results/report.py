@@ -12,12 +12,12 @@ EXAMPLES = """\
   lcca report results/rank-space/0123456789ab"""
 
 
-def run(asked: OfRun, options: argparse.Namespace) -> int:
+def run(verb: OfRun, options: argparse.Namespace) -> int:
     from lcca.cli.printing.tables import print_result
     from lcca.evaluation.report.report import render
     from lcca.experiments.runs.manifest import read_so_far, read_summary
 
-    folder = asked.run_folder
+    folder = verb.run_folder
     if (found := read_so_far(folder)) is not None:
         if options.json:
             print_json(found)

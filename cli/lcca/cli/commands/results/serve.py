@@ -11,7 +11,7 @@ from pathlib import Path
 from lcca.cli.options.common import print_visible
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
-from lcca.inputs.options import option, verb
+from lcca.inputs.options import frozen, option
 
 EXAMPLES = """\
   lcca serve
@@ -21,7 +21,7 @@ LOCAL = "127.0.0.1"
 LAST_PORT = (1 << 16) - 1
 
 
-@verb
+@frozen
 class Serve:
     folder: Path = option("(default: results)", Path("results"))
     address: str = option(
@@ -32,26 +32,26 @@ class Serve:
     )
 
 
-def run(asked: Serve, options: argparse.Namespace) -> int:
+def run(verb: Serve, options: argparse.Namespace) -> int:
     """Run the command: it serves until Ctrl-C."""
     require_libraries({"flask": "flask"}, "pages of runs", "serve")
     from lcca.experiments.reading.admission import LOCALHOST
     from lcca.experiments.reading.server import Server
     from lcca.experiments.reading.serving import application
 
-    host, port = _address(asked.address)
+    host, port = _address(verb.address)
     local = host in (LOCAL, LOCALHOST)
     token = "" if local else secrets.token_urlsafe(16)
     names = {host, LOCALHOST} if local else {host, LOCALHOST, socket.gethostname().lower(), socket.getfqdn().lower()}
-    app = application(asked.folder, names, token)
+    app = application(verb.folder, names, token)
     try:
         bound = socket.create_server((host, port))
     except OSError as error:
-        raise InputError(f"{asked.address}: {error.strerror or error}; choose another address") from None
+        raise InputError(f"{verb.address}: {error.strerror or error}; choose another address") from None
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     with bound:
         address = f"http://{host}:{bound.getsockname()[1]}/{f'?token={token}' if token else ''}"
-        print_visible(f"runs in {asked.folder}: {address} (Ctrl-C ends it)", flush=True)
+        print_visible(f"runs in {verb.folder}: {address} (Ctrl-C ends it)", flush=True)
         Server(bound, app).serve_forever()
     return 0
 

@@ -12,14 +12,14 @@ EXAMPLES = """\
   lcca verdict results/quickstart/*/ --json"""
 
 
-def run(asked: OfRun, options: argparse.Namespace) -> int:
+def run(verb: OfRun, options: argparse.Namespace) -> int:
     """Run the command: exit status 1 if the stored verdicts.json says something else."""
     from lcca.cli.printing.tables import print_verdicts
     from lcca.evaluation.trials.stored import read_json
     from lcca.experiments.reading.verdicts import verdicts_of
 
-    content = verdicts_of(asked.run_folder)
-    stored = asked.run_folder / layout.VERDICTS
+    content = verdicts_of(verb.run_folder)
+    stored = verb.run_folder / layout.VERDICTS
     same = not stored.is_file() or read_json(stored, "delete it and resume") == content
     if options.json:
         print_json(content)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lcca.cli.options.common import OfRun, print_answer, print_visible
-from lcca.inputs.options import Count, option, verb
+from lcca.inputs.options import Count, frozen, option
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.watching import Glance
@@ -23,21 +23,21 @@ EXAMPLES = """\
 EVERY_S = 2
 
 
-@verb
+@frozen
 class Watch(OfRun):
     _: KW_ONLY
     once: bool = option("look once and end", False)
     every: Count = option(f"seconds between looks (default: {EVERY_S})", EVERY_S)
 
 
-def run(asked: Watch, options: argparse.Namespace) -> int:
+def run(verb: Watch, options: argparse.Namespace) -> int:
     """Run the command: it ends when the run does."""
     from lcca.experiments.reading.watching import glance
 
-    if asked.once or options.json:
-        found = glance(asked.run_folder)
+    if verb.once or options.json:
+        found = glance(verb.run_folder)
         return print_answer(options, found.to_json(), found.words())
-    looks = _looks(asked.run_folder, lambda: time.sleep(asked.every))
+    looks = _looks(verb.run_folder, lambda: time.sleep(verb.every))
     (_show if sys.stdout.isatty() else _print_new)(looks)
     return 0
 

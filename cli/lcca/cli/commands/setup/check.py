@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 from lcca.cli.options.common import print_json
 from lcca.experiments.runs.version import commit, version
-from lcca.inputs.options import verb
+from lcca.inputs.options import frozen
 
 EXAMPLES = """\
   lcca check
@@ -31,12 +31,12 @@ class Finding:
     fix: str = ""
 
 
-@verb
+@frozen
 class Check:
     """Whether the installation works."""
 
 
-def run(asked: Check, options: argparse.Namespace) -> int:
+def run(verb: Check, options: argparse.Namespace) -> int:
     findings = [look() for look in (_python, _engine, _fabric, _libraries, _cores, _disk, _browser)] + _optional()
     broken = [f for f in findings if f.state == "broken"]
     if options.json:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lcca.inputs.extras import require_libraries
-from lcca.inputs.options import argument, verb
+from lcca.inputs.options import argument, frozen
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -16,12 +16,12 @@ EXAMPLES = """\
   lcca complete zsh > ~/.zfunc/_lcca      # a folder in fpath"""
 
 
-@verb
+@frozen
 class Complete:
     shell: str = argument("", choices=SHELLS)
 
 
-def run(asked: Complete, options: argparse.Namespace) -> int:
+def run(verb: Complete, options: argparse.Namespace) -> int:
     from lcca.cli.commands import COMMANDS, load
     from lcca.cli.main import parser
 
@@ -29,7 +29,7 @@ def run(asked: Complete, options: argparse.Namespace) -> int:
     shtab = import_module("shtab")
     whole = parser({name: load(name) for name in COMMANDS})
     _complete_files(whole, shtab.FILE)
-    print(shtab.complete(whole, asked.shell))
+    print(shtab.complete(whole, verb.shell))
     return 0
 
 

@@ -6,22 +6,22 @@ import argparse
 import json
 
 from lcca.experiments.schemas.kinds import KINDS
-from lcca.inputs.options import argument, verb
+from lcca.inputs.options import argument, frozen
 
 EXAMPLES = """\
   lcca schema campaign > campaign.schema.json
   lcca schema header"""
 
 
-@verb
+@frozen
 class Schema:
     kind: str = argument(
         "; ".join(f"{name}: {kind.what}" for name, kind in KINDS.items()), metavar="KIND", choices=tuple(KINDS)
     )
 
 
-def run(asked: Schema, options: argparse.Namespace) -> int:
+def run(verb: Schema, options: argparse.Namespace) -> int:
     from lcca.experiments.schemas.schema import schema
 
-    print(json.dumps(schema(asked.kind), indent=1))
+    print(json.dumps(schema(verb.kind), indent=1))
     return 0

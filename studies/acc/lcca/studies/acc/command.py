@@ -20,11 +20,11 @@ EXAMPLES = """\
   lcca acc studies/acc/configs/fabric.yaml --set trainer.dqn.steps=50000"""
 
 
-def run(asked: WrittenAlone, options: argparse.Namespace) -> int:
+def run(verb: WrittenAlone, options: argparse.Namespace) -> int:
     from lcca.studies.acc.config import FabricAcc
     from lcca.studies.acc.recipe import training
 
-    return run_each(asked, options, FabricAcc, training, _show)
+    return run_each(verb, options, FabricAcc, training, _show)
 
 
 def _show(config: FabricAcc, folder: Path, summary: dict[str, Any]) -> None:

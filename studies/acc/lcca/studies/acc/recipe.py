@@ -22,15 +22,15 @@ from lcca.studies.acc.on_fabric import OnFabric, contender, learn, require_insta
 from lcca.workers.pool import Pool, Threads
 
 
-def training(asked: WrittenAlone) -> Described[FabricAcc]:
+def training(verb: WrittenAlone) -> Described[FabricAcc]:
     """Train ACC on a fabric, here, and hold it against others until all comparisons are settled."""
-    config = config_of(asked.config, FabricAcc, asked.overrides)
+    config = config_of(verb.config, FabricAcc, verb.overrides)
     require_installed()
 
     def begin(workers: Pool) -> Callable[[Run[FabricAcc, None]], Json]:
         return partial(_tested, place=OnFabric(config, workers))
 
-    return Described(config, asked, begin, partial(costs, config), OnFabric(config, Threads(1)).require_flows)
+    return Described(config, verb, begin, partial(costs, config), OnFabric(config, Threads(1)).require_flows)
 
 
 acc = function("acc", WrittenAlone, training)

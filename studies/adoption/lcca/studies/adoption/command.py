@@ -33,16 +33,16 @@ OPTION = Option(
 )
 
 
-def run(asked: Compare, options: argparse.Namespace) -> int | None:
+def run(verb: Compare, options: argparse.Namespace) -> int | None:
     """Run it; None where no share is given."""
-    if not asked.shares:
+    if not verb.shares:
         return None
     from lcca.cli.printing.console import print_table
     from lcca.studies.adoption.recipe import adopting
     from lcca.studies.adoption.report.words import adoption_table
 
-    require(not asked.bound, "--bound: not with --share")
-    if (result := run_or_plan(adopting(asked), asked, options)) is None:
+    require(not verb.bound, "--bound: not with --share")
+    if (result := run_or_plan(adopting(verb), verb, options)) is None:
         return 0
     if options.json:
         print_json(result.content)

@@ -48,34 +48,34 @@ COST = {"better": "helps the others", "worse": "costs the others", "equivalent":
 """What verdicts on adopters, and on all others, say of adopting."""
 
 
-def adopting(asked: Compare) -> Prepared:
+def adopting(verb: Compare) -> Prepared:
     """Return the question whether adopting a policy pays, and what it costs the others, ready to run.
 
     Args:
-        asked: `a` is the policy that all others have, or several trainings of one in braces; `b`, which some senders
+        verb: `a` is the policy that all others have, or several trainings of one in braces; `b`, which some senders
             adopt, as many trainings, which meet one by one, or a single policy. What is said then holds over trainings,
             each on traffic of its own. `trials` are of each mixture at most, of several trainings as many for each.
 
     Raises:
         InputError: something cannot be read or run.
     """
-    shares = sorted(asked.shares)
+    shares = sorted(verb.shares)
     require(bool(shares) and all(0 < each < 1 for each in shares), "--share: must be between 0 and 1")
     require(len({f"{each:g}" for each in shares}) == len(shares), "--share: one is given twice; give each once")
-    sides = each_of([asked.b]), each_of([asked.a])
+    sides = each_of([verb.b]), each_of([verb.a])
     count = max(map(len, sides))
     require(all(len(side) in (1, count) for side in sides), f"{len(sides[0])} trainings meet {len(sides[1])}: as many")
     pairs = [tuple(side[at % len(side)] for side in sides) for at in range(count)]
     names = [f"mix:{share:g}({a}|{b})" for a, b in pairs for share in (0, *shares, 1)]
-    meeting = meet(names, asked.on, asked, "adopt")
+    meeting = meet(names, verb.on, verb, "adopt")
     require(isinstance(meeting.place, NetworkTrials | FabricTrials), "--share: needs networks or a fabric")
-    most = meeting.most(asked.trials, ADOPTED)
+    most = meeting.most(verb.trials, ADOPTED)
     looked_at = most if count == 1 else max(most, meeting.first_look * meeting.place.block)
-    rule, stop = stop_of(meeting, looked_at, asked, "t-mixture")
+    rule, stop = stop_of(meeting, looked_at, verb, "t-mixture")
     stop = stop if count == 1 else Stop(most, when="never", step=stop.step)  # trainings are the units, not trials
     size = len(shares) + 2
     groups = [list(meeting.contenders)[at : at + size] for at in range(0, len(names), size)]
-    places = [meeting.place, *(_own(meeting.place, asked.seed, at) for at in range(1, count))]
+    places = [meeting.place, *(_own(meeting.place, verb.seed, at) for at in range(1, count))]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
         found = [
@@ -113,7 +113,7 @@ def adopting(asked: Compare) -> Prepared:
     experiment = Experiment(meeting.place, meeting.contenders, [question], stop, title, run_trials, each=each)
     resolved = {"trials": most, "shares": shares, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
     resolved |= {"adopted": len(sides[0]), "bound": None}  # of the policies, the first ones
-    config = identity(ADOPT, asked, [each for side in sides for each in side], asked.on, meeting, resolved)
+    config = identity(ADOPT, verb, [each for side in sides for each in side], verb.on, meeting, resolved)
     return Prepared(experiment, meeting, config, content, looks=count == 1)
 
 

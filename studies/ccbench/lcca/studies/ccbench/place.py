@@ -25,21 +25,21 @@ BENCH_CODE: Mapping[str, tuple[str, ...]] = {
 """The code that a trial's result on a benchmark depends on, with all that it reaches, by simulator."""
 
 
-def meet(names: Sequence[str], space: Benchmark, asked: AtPlace) -> Meeting:
+def meet(names: Sequence[str], space: Benchmark, verb: AtPlace) -> Meeting:
     """Return congestion controls on the scenarios of a benchmark."""
     for name in ("utility", "seeds"):
-        require(getattr(asked, name) is None, f"--{name}: not with a benchmark")
-    (simulator, settings), jobs = simulator_of(asked, space.simulators), asked.jobs
+        require(getattr(verb, name) is None, f"--{name}: not with a benchmark")
+    (simulator, settings), jobs = simulator_of(verb, space.simulators), verb.jobs
     require(not settings, "--simulator: ns-3 has no options in a benchmark")
     found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
     contenders = dict(zip(short_names(names), found, strict=True))
-    seed, scored = derive(asked.seed, "bench", space.name), space.utility(space.usual_utility)
-    place = space.trials(seed, scored, Execution(simulator, jobs, pool_of(asked)))
+    seed, scored = derive(verb.seed, "bench", space.name), space.utility(space.usual_utility)
+    place = space.trials(seed, scored, Execution(simulator, jobs, pool_of(verb)))
     runner = place.runner
     for policy in contenders.values():
         runner.check(space, policy)
-    if asked.trial_cache is not None:
-        place = replace(place, runner=CachedTrials(runner, Path(asked.trial_cache), BENCH_CODE[simulator]))
+    if verb.trial_cache is not None:
+        place = replace(place, runner=CachedTrials(runner, Path(verb.trial_cache), BENCH_CODE[simulator]))
 
     def costs(counts: Sequence[int]) -> Costs:
         paces = cpu_s_per_megabit(space, place.seed, runner, contenders)

@@ -11,7 +11,7 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.options.running import run_each
 from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.errors import require
-from lcca.inputs.options import option, verb
+from lcca.inputs.options import frozen, option
 
 if TYPE_CHECKING:
     from lcca.experiments.recipes.prepared import Result
@@ -25,7 +25,7 @@ EXAMPLES = """\
   lcca estimate studies/cceval/configs/websearch-p99.yaml --durations 20000,50000,100000,200000"""
 
 
-@verb
+@frozen
 class EstimateOrDurations(WrittenAlone):
     _: KW_ONLY
     durations: str | None = option(
@@ -35,13 +35,13 @@ class EstimateOrDurations(WrittenAlone):
     simulated_time: float | None = option("µs in total per duration (default: 50 trials of the longest)", metavar="US")
 
 
-def run(asked: EstimateOrDurations, options: argparse.Namespace) -> int:
+def run(verb: EstimateOrDurations, options: argparse.Namespace) -> int:
     from lcca.studies.cceval.config import EstimationConfig
     from lcca.studies.cceval.recipe import estimating
 
-    durations = asked.durations is not None
+    durations = verb.durations is not None
     require(not (options.plan and durations), "--plan: is for the estimate, not for --durations")
-    return run_each(asked, options, EstimationConfig, _Durations if durations else estimating, _show)
+    return run_each(verb, options, EstimationConfig, _Durations if durations else estimating, _show)
 
 
 def _show(config: EstimationConfig, folder: Path, content: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def _show(config: EstimationConfig, folder: Path, content: dict[str, Any]) -> No
 class _Durations:
     """Trials of several durations, ready to run."""
 
-    asked: EstimateOrDurations
+    verb: EstimateOrDurations
 
     def run(self, out: Path, *, resume: bool, quiet: bool) -> Result:
         from pandas import DataFrame
@@ -65,10 +65,10 @@ class _Durations:
         from lcca.studies.cceval.config import EstimationConfig
         from lcca.studies.cceval.durations import parse_durations, try_durations
 
-        asked, durations = self.asked, parse_durations(self.asked.durations or "")
-        how: dict[str, Any] = {"jobs": asked.jobs, "executor": asked.executor, "resume": resume}
+        verb, durations = self.verb, parse_durations(self.verb.durations or "")
+        how: dict[str, Any] = {"jobs": verb.jobs, "executor": verb.executor, "resume": resume}
         return Result(
-            try_durations(config_of(asked.config, EstimationConfig), out, durations, asked.simulated_time, **how),
+            try_durations(config_of(verb.config, EstimationConfig), out, durations, verb.simulated_time, **how),
             DataFrame(),
             folder=out,
         )

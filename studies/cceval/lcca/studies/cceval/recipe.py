@@ -43,18 +43,18 @@ from lcca.studies.cceval.report.figures import (
 from lcca.workers.pool import Pool, Threads
 
 
-def estimating(asked: WrittenAlone) -> Described[EstimationConfig]:
+def estimating(verb: WrittenAlone) -> Described[EstimationConfig]:
     """Estimate one metric of one policy, or several from the same trials, until all are accurate enough.
 
     Blocks of trials that are there already are not run again; all else is computed anew, to the same bytes.
     """
-    config = config_of(asked.config, EstimationConfig, asked.overrides)
+    config = config_of(verb.config, EstimationConfig, verb.overrides)
     policy = config.read_policy()
 
     def begin(workers: Pool) -> Callable[[Run[EstimationConfig, None]], Json]:
         return partial(_estimated, policy=policy, workers=workers)
 
-    return Described(config, asked, begin, partial(costs, config))
+    return Described(config, verb, begin, partial(costs, config))
 
 
 estimate = function("estimate", WrittenAlone, estimating)

@@ -11,7 +11,7 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.options.running import run_each
 from lcca.experiments.verbs.options import WrittenAlone
 from lcca.inputs.errors import require
-from lcca.inputs.options import option, verb
+from lcca.inputs.options import frozen, option
 
 if TYPE_CHECKING:
     from lcca.experiments.runs.grid import Grid
@@ -24,7 +24,7 @@ EXAMPLES = """\
   lcca map studies/maps/configs/fabric.yaml --set 'within.workload.load={min: 0.5, max: 0.9, step: 0.1}' --plan"""
 
 
-@verb
+@frozen
 class MapOver(WrittenAlone):
     _: KW_ONLY
     over: str = option(
@@ -34,11 +34,11 @@ class MapOver(WrittenAlone):
     )
 
 
-def run(asked: MapOver, options: argparse.Namespace) -> int:
+def run(verb: MapOver, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     from lcca.studies.maps.recipe import mapping
 
-    return run_each(asked, options, _grid(asked), mapping, _show)
+    return run_each(verb, options, _grid(verb), mapping, _show)
 
 
 def _show(config: MapConfig, folder: Path, summary: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def _show(config: MapConfig, folder: Path, summary: dict[str, Any]) -> None:
     print_visible(f"\nreport: {report}")
 
 
-def _grid(asked: MapOver) -> Grid[MapConfig]:
+def _grid(verb: MapOver) -> Grid[MapConfig]:
     """Return the map's configuration, or several: its own file, or a campaign's with the parameters of `--over`."""
     from lcca.experiments.runs.grid import read_grid, single
     from lcca.experiments.schemas.kinds import KINDS, of_kind
@@ -63,11 +63,11 @@ def _grid(asked: MapOver) -> Grid[MapConfig]:
     from lcca.inputs.validation import read_document, with_overrides
     from lcca.studies.maps.config import MapConfig
 
-    document = read_document(str(asked.config))
-    keys = [*([f"over=[{asked.over}]"] if asked.over else []), *asked.overrides]
+    document = read_document(str(verb.config))
+    keys = [*([f"over=[{verb.over}]"] if verb.over else []), *verb.overrides]
     if not KINDS["campaign"].has(document.data):
         return read_grid(document.path, MapConfig, keys)
-    require(bool(asked.over), "--over: name the parameters of the map, as in senders,rtt")
+    require(bool(verb.over), "--over: name the parameters of the map, as in senders,rtt")
     own = {"name": f"map-{document.path.stem}", "campaign": document.path.name}
     whole = Document(document.path, own, {(): document.place(())})
     return single(of_kind(with_overrides(whole, MapConfig, keys), MapConfig))

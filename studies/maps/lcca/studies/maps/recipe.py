@@ -28,9 +28,9 @@ DIGITS = 6
 """Of differences of a map, after the point."""
 
 
-def mapping(asked: WrittenAlone) -> Described[MapConfig]:
+def mapping(verb: WrittenAlone) -> Described[MapConfig]:
     """Map where in a space of networks signal sets are worth something, by a campaign's trained policies."""
-    config = config_of(asked.config, MapConfig, asked.overrides)
+    config = config_of(verb.config, MapConfig, verb.overrides)
 
     def begin(workers: Pool) -> Callable[[Run[MapConfig, None]], Json]:
         wanted = surveyor(config, workers)
@@ -41,7 +41,7 @@ def mapping(asked: WrittenAlone) -> Described[MapConfig]:
 
         return work
 
-    return Described(config, asked, begin, partial(costs, config))
+    return Described(config, verb, begin, partial(costs, config))
 
 
 map = function("map", WrittenAlone, mapping)  # the command's name

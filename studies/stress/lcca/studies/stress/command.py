@@ -15,14 +15,14 @@ EXAMPLES = """\
   lcca stress law.json --against aimd --on configs/networks/default.yaml --metric delay_us --json"""
 
 
-def run(asked: Stress, options: argparse.Namespace) -> int:
+def run(verb: Stress, options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is confirmed."""
     from lcca.cli.printing.console import print_table
     from lcca.evaluation.report.words.statements import capital
     from lcca.studies.stress.recipe import HARD_NETWORKS, stressing
     from lcca.studies.stress.report.words import hard_table, hard_words
 
-    if (result := run_or_plan(stressing(asked), asked, options)) is None:
+    if (result := run_or_plan(stressing(verb), verb, options)) is None:
         return 0
     if options.json:
         print_json(result.content)

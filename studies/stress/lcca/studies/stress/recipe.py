@@ -37,24 +37,24 @@ IDEAL_NAMES = {f"ideal-{name.removesuffix('_bits')}": name for name in IDEALS}
 """References that are no policies, and their columns in `lcca.evaluation.bounds.ideals.ideal_scores`."""
 
 
-def stressing(asked: Stress) -> Prepared:
+def stressing(verb: Stress) -> Prepared:
     """Search a space for networks where a policy loses most, and confirm what is found on fresh trials."""
     require_libraries(STRESS.libraries, "searches for hard networks", "tune")
     from lcca.studies.stress.search import ALPHA, BATCH, Loss, Search
 
-    count = {name: getattr(asked, name) or usual for name, usual in STRESSED.items()}
+    count = {name: getattr(verb, name) or usual for name, usual in STRESSED.items()}
     require(count["fresh"] >= 2, "--fresh: an interval needs at least 2 trials")
-    space = space_of(asked.on, asked.overrides)
+    space = space_of(verb.on, verb.overrides)
     if not isinstance(space, NetworkSpace):
-        raise InputError(f"{asked.on}: hard networks are searched in a network space alone, as in configs/networks")
-    name = asked.metric or SCORE.name
+        raise InputError(f"{verb.on}: hard networks are searched in a network space alone, as in configs/networks")
+    name = verb.metric or SCORE.name
     known = [each.name for each in NETWORK_TRIALS.values() if each.better]
     require(name in known, f"--metric: {name[:60]!r} is no metric{did_you_mean(name, known)}: {', '.join(known)}")
-    names = [asked.policy, *each_of(asked.against)]
+    names = [verb.policy, *each_of(verb.against)]
     ideals = {each: IDEAL_NAMES[each] for each in names[1:] if each in IDEAL_NAMES}
     require(not ideals or name == SCORE.name, f"--metric {name}: ideals have a score alone")
     met = [each for each in names if each not in ideals]
-    meeting = meet(met, space, replace(asked, seeds=count["seeds"]), "stress")
+    meeting = meet(met, space, replace(verb, seeds=count["seeds"]), "stress")
     place = meeting.place
     assert isinstance(place, NetworkTrials)
     if ideals:
@@ -84,7 +84,7 @@ def stressing(asked: Stress) -> Prepared:
         pace, tried = cpu_s_per_weight(
             lambda block: search.run(meeting.contenders, drawn[block.first : block.end], seeds), [1.0] * len(drawn)
         )
-        jobs, fresh = asked.jobs, search.most * search.fresh / len(seeds)
+        jobs, fresh = verb.jobs, search.most * search.fresh / len(seeds)
         search_cost = Cost(search.candidates, "networks", pace * search.candidates, jobs, "--candidates")
         return Costs(
             {"search": search_cost, "confirmation": Cost(search.most, "networks", pace * fresh, jobs, "--networks")},
@@ -96,7 +96,7 @@ def stressing(asked: Stress) -> Prepared:
         place, meeting.contenders, [search], search.stop, title, search.rows, each=len(meeting.contenders) * len(seeds)
     )
     resolved = {**count, "metric": name, "against": [*loss.against], "batch": BATCH}
-    config = identity(STRESS, asked, met, asked.on, meeting, resolved)
+    config = identity(STRESS, verb, met, verb.on, meeting, resolved)
     return Prepared(experiment, replace(meeting, costs=costs), config, content, looks=False, always_kept=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from lcca.experiments.verbs.options import PLACES, POLICY, AtPlace, File, On, kept_in
 from lcca.inputs.names import one_name
-from lcca.inputs.options import Count, argument, option, verb
+from lcca.inputs.options import Count, argument, frozen, option
 
 STRESSED = {"candidates": 400, "seeds": 4, "networks": 8, "fresh": 100}
 """Candidates, trials on each, networks that are confirmed, and fresh trials on each."""
@@ -18,7 +18,7 @@ def _count(words: str, name: str) -> Any:
     return option(f"{words} (default: {STRESSED[name]})")
 
 
-@verb
+@frozen
 class Stress(AtPlace):
     """Search a space for networks where a policy loses most, and confirm what is found on fresh trials."""
 
