@@ -29,7 +29,7 @@ from lcca.evaluation.trials.utilities import OwnUtility
 from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
-from lcca.experiments.verbs.options import AtPlace, On
+from lcca.experiments.verbs.meeting import AtPlace, On
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, about, did_you_mean, require

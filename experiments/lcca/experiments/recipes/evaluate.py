@@ -27,8 +27,7 @@ from lcca.experiments.recipes.function import function
 from lcca.experiments.recipes.prepared import Prepared, identity
 from lcca.experiments.runs.kinds import EVALUATE
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.verbs.meeting import BOUNDED, SEEDS, Evaluate
-from lcca.experiments.verbs.options import On
+from lcca.experiments.verbs.meeting import BOUNDED, SEEDS, Evaluate, On
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
 from lcca.signal_sets.load import each_of

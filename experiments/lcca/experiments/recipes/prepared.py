@@ -23,7 +23,7 @@ from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.summaries import compared, head
-from lcca.experiments.verbs.options import AtPlace, On, Settling
+from lcca.experiments.verbs.meeting import AtPlace, On, Settling
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import json_value
 from lcca.inputs.options import options_of

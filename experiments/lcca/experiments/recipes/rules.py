@@ -7,7 +7,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.experiments.experiment import Found, Stop
 from lcca.experiments.places import Meeting
-from lcca.experiments.verbs.options import Settling
+from lcca.experiments.verbs.meeting import Settling
 from lcca.inputs.errors import require
 
 

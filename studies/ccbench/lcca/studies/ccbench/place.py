@@ -11,7 +11,7 @@ from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Costs
 from lcca.experiments.places import Meeting, PlaceKind, pool_of, short_names, simulator_of
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.verbs.options import AtPlace
+from lcca.experiments.verbs.meeting import AtPlace
 from lcca.inputs.errors import require
 from lcca.signal_sets.load import resolve
 from lcca.studies.ccbench.benchmark import Benchmark, packaged_benchmarks

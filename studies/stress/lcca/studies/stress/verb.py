@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from lcca.experiments.verbs.options import PLACES, POLICY, AtPlace, File, On, kept_in
+from lcca.experiments.verbs.meeting import PLACES, POLICY, AtPlace, On
+from lcca.experiments.verbs.options import File, kept_in
 from lcca.inputs.names import one_name
 from lcca.inputs.options import Count, argument, frozen, option
 
