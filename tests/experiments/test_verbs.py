@@ -120,6 +120,12 @@ def test_functions_refuse_what_commands_refuse() -> None:
         lcca.rank("aimd", SPACE)
 
 
+def test_functions_take_names_in_any_collection() -> None:
+    few = {"trials": 2, "seeds": 1, "overrides": (each for each in ["duration=300"])}
+    found = lcca.evaluate({"aimd": 1, "fixed-window:9": 2}.keys(), SPACE, **few)
+    assert {each["id"] for each in found.content["policies"]} == {"aimd", "fixed-window:9"}
+
+
 def test_a_verb_is_frozen_and_has_a_schema() -> None:
     ranked = Rank(["aimd"], SPACE)
     with pytest.raises(FrozenInstanceError):

@@ -50,6 +50,8 @@ def function(name: str, of: Callable[P, K], prepare: Callable[[K], Any]) -> Call
 
 def _checked(verb: K) -> K:
     values = {each.key: getattr(verb, each.key) for each in options_of(type(verb))}
+    several = [each.key for each in options_of(type(verb)) if each.several and not isinstance(values[each.key], str)]
+    values |= {key: list(values[key]) for key in several}  # also of keys, arrays and generators
     try:
         return TypeAdapter[K](type(verb)).validate_python(values)
     except ValidationError as error:
