@@ -9,11 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[drl]'")
 
-from lcca.evaluation.trials.layout import CHECKPOINT  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.studies.acc.learner.config import DqnConfig  # noqa: E402
 from lcca.studies.acc.learner.double_dqn import DoubleDqn, QNetwork, next_values  # noqa: E402
-from lcca.studies.acc.learner.training import train  # noqa: E402
+from lcca.studies.acc.learner.training import CHECKPOINT, train  # noqa: E402
 
 STATES = 5
 

@@ -22,11 +22,9 @@ FORMER_ESTIMATE = "estimate.json"
 
 CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
-MODEL = "model.json"
 ANSWERS = "answers.md"
 OPTUNA = "study.sqlite3"
 CLAIMS = "claims"
-CHECKPOINT = "checkpoint.pt"
 
 TRIALS = "trials"
 FIGURES = "figures"
@@ -56,9 +54,6 @@ RANK = "rank"
 
 STUDY, SCENARIO = "study", "scenario"
 """A kind of run, and its phase; parts are named by scenario."""
-
-ESTIMATION, DURATION, IMPORTANCE, CONTROL = "estimate", "duration", "importance", "control"
-"""Phases of an estimation."""
 
 RECORD = "record"
 SLOWDOWNS = "slowdowns"

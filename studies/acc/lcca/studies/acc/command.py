@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import print_visible
 from lcca.cli.options.running import run_each
-from lcca.evaluation.trials.layout import MODEL, SUMMARY
+from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.verbs.options import WrittenAlone
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def run(verb: WrittenAlone, options: argparse.Namespace) -> int:
 
 
 def _show(config: FabricAcc, folder: Path, summary: dict[str, Any]) -> None:
+    from lcca.studies.acc.config import MODEL
     from lcca.studies.acc.printing import print_acc
 
     for name in dict.fromkeys(each["condition"] for each in summary["policies"]):

@@ -23,7 +23,10 @@ from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 from lcca.studies.acc.learner.config import FabricAccConfig
 
-FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL), "lcca.studies.acc.recipe")
+MODEL = "model.json"
+"""In the folder of a run: what was learnt."""
+
+FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, MODEL), "lcca.studies.acc.recipe")
 ACC, EXPLORING, CHANCE = "acc", "acc-exploring", "chance"
 """Names of what was learnt, the same with some random choices, and random choices alone."""
 

@@ -23,7 +23,7 @@ from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
-from lcca.studies.acc.config import ACC, CHANCE, EXPLORING, FabricAcc
+from lcca.studies.acc.config import ACC, CHANCE, EXPLORING, MODEL, FabricAcc
 from lcca.studies.acc.learner.config import FabricAccConfig
 from lcca.studies.acc.marking.model import AccModel, read_acc_model
 from lcca.studies.acc.marking.ports import NUMBERS
@@ -79,7 +79,7 @@ class OnFabric:
 
     def kept(self, folder: Path) -> AccModel | None:
         """Return the model of a training in a folder; None where it is not done."""
-        return read_acc_model(folder / layout.MODEL) if (folder / layout.MODEL).exists() else None
+        return read_acc_model(folder / MODEL) if (folder / MODEL).exists() else None
 
     def learnt(self, learner: DoubleDqn, returns: Sequence[float], folder: Path) -> AccModel:
         """Return the model of a learner, which is written."""
@@ -99,7 +99,7 @@ class OnFabric:
             "curve": curve_of(returns),
         }
         model = model_of(learner, config.trainer, provenance)
-        write_with_digest(folder / layout.MODEL, model.dumps())
+        write_with_digest(folder / MODEL, model.dumps())
         return model
 
     def stand_ins(self, learner: DoubleDqn) -> Mapping[str, Policy]:
@@ -194,7 +194,7 @@ def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = Fals
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if not run.folder.complete:
             learn(run, place)
-        return path / layout.MODEL
+        return path / MODEL
 
 
 def contender(config: FabricAcc, folder: Path, quiet: bool) -> tuple[Policy, Json]:

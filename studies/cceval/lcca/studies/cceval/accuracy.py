@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, OverFlows, statistic
 from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
@@ -22,6 +21,7 @@ from lcca.remy_plus.policies.policy import Policy
 from lcca.studies.cceval.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.studies.cceval.estimators.control import Controlled
 from lcca.studies.cceval.estimators.estimate import Estimating
+from lcca.studies.cceval.phases import CONTROL, ESTIMATION
 from lcca.studies.cceval.places import Rows
 from lcca.workers.pool import Pool
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.executors import executor as workers_of
-from lcca.evaluation.trials.layout import DURATION, DURATIONS
+from lcca.evaluation.trials.layout import DURATIONS
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.inputs.errors import InputError, require
@@ -26,6 +26,7 @@ from lcca.studies.cceval.accuracy import values_of
 from lcca.studies.cceval.config import EstimationConfig
 from lcca.studies.cceval.estimators.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.studies.cceval.estimators.phases import FlowSpans, Phases, phases, together
+from lcca.studies.cceval.phases import DURATION
 from lcca.studies.cceval.places import Measured
 from lcca.studies.cceval.recipe import heading
 from lcca.studies.cceval.report.figures import draw_durations

@@ -11,7 +11,7 @@ from typing import Any
 
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.settling.sequence import HORIZON
-from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, IMPORTANCE, SUMMARY
+from lcca.evaluation.trials.layout import SUMMARY
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Costs
 from lcca.experiments.recipes.function import function
@@ -28,7 +28,8 @@ from lcca.studies.cceval.accuracy import estimate_plainly, estimate_with_control
 from lcca.studies.cceval.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.studies.cceval.estimators.accuracy import accuracy_rows, spread
 from lcca.studies.cceval.estimators.estimate import Estimate, EstimateLook, Estimating
-from lcca.studies.cceval.importance import FlowMetric, ImportanceOptions, TailSample, TailSampler
+from lcca.studies.cceval.importance import IMPORTANCE, FlowMetric, ImportanceOptions, TailSample, TailSampler
+from lcca.studies.cceval.phases import CONTROL, ESTIMATION
 from lcca.studies.cceval.places import OnLink
 from lcca.studies.cceval.report.figures import (
     draw_accuracy,

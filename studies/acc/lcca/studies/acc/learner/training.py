@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from lcca.evaluation.trials.layout import CHECKPOINT
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.inputs.files import make_folder, read_checked, write_checked
@@ -17,6 +16,9 @@ try:
     import torch
 except ImportError as error:
     raise missing("torch", "trainings of ACC") from error
+
+CHECKPOINT = "checkpoint.pt"
+"""In the folder of a training: what it goes on from."""
 
 FORMAT = 3
 CURVE_PARTS = 10

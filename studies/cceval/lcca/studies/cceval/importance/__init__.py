@@ -5,6 +5,6 @@
 """
 
 from lcca.studies.cceval.importance.attempt import ImportanceOptions
-from lcca.studies.cceval.importance.sampling import FlowMetric, TailSample, TailSampler
+from lcca.studies.cceval.importance.sampling import IMPORTANCE, FlowMetric, TailSample, TailSampler
 
-__all__ = ["FlowMetric", "ImportanceOptions", "TailSample", "TailSampler"]
+__all__ = ["IMPORTANCE", "FlowMetric", "ImportanceOptions", "TailSample", "TailSampler"]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.settling.sequence import HORIZON
-from lcca.evaluation.trials.layout import IMPORTANCE, part_name
+from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -31,6 +31,9 @@ from lcca.studies.cceval.importance.flows import (
 from lcca.studies.cceval.importance.size_models import SizeFit, fit_sizes
 
 FlowMetric = Literal["fct_us", "slowdown"]
+
+IMPORTANCE = "importance"
+"""Its phase."""
 
 
 def packet_engine(engine: Engine, policy: Policy, network: Network) -> Simulator:
