@@ -105,7 +105,7 @@ def run_here(request: Request) -> Columns:
         InputError: what the engine refuses, such as more packets under way than it can hold, or a congestion control in
             Python that fails.
     """
-    with _refusals():
+    with refusals():
         columns: Columns = _core.run_batch(
             request.policies,
             request.networks.compiled(compile_network),
@@ -125,7 +125,7 @@ def run_here(request: Request) -> Columns:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def refusals() -> Iterator[None]:
     """Make errors of bad input of what the engine refuses; those of a congestion control in Python are such already."""
     try:
         yield
@@ -210,37 +210,6 @@ class Engine:
     def _phase_round_trips(self, networks: NetworkList) -> tuple[float, ...]:
         round_trips = networks.round_trips_us(self.model.ack_size).tolist()
         return tuple(each if n.timed else 0.0 for n, each in zip(networks.networks, round_trips, strict=True))
-
-    def flow_trace(
-        self, policy: _core.Policy, network: Network, begin: ArrayLike, arrival: ArrayLike, size: ArrayLike
-    ) -> Floats:
-        """Run trials of an open network with given flows in place of random ones, in this process.
-
-        Args:
-            policy: a compiled policy.
-            network: with open flows; their load and sizes do not matter.
-            begin: (trials + 1,) where the flows of each trial begin, from 0 to the number of flows.
-            arrival: (flows,) µs since the start of the trial, not falling, none after the duration.
-            size: (flows,) whole packets.
-
-        Returns:
-            (flows,) µs from each flow's arrival to that of its last packet; NaN where it never came.
-
-        Raises:
-            InputError: flows that are impossible, or a network without open flows.
-        """
-        with _refusals():
-            times = _core.run_flow_trace(
-                policy,
-                compile_network(network),
-                np.ascontiguousarray(begin, dtype=np.int64),
-                np.ascontiguousarray(arrival, dtype=np.float64),
-                np.ascontiguousarray(size, dtype=np.uint64),
-                duration=self.duration,
-                model=self.model.parts(),
-                jobs=self.jobs,
-            )
-        return np.asarray(times)
 
     def cuts(
         self,

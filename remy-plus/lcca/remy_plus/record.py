@@ -7,7 +7,7 @@ Columns are arrays by name. ``trial_*`` has an entry per trial, ``sender_*`` per
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -86,10 +86,6 @@ def declared(keep_delays: bool = False, keep_flows: bool = False) -> dict[str, t
     return found
 
 
-def _begin(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Record:
     """What a batch of trials returned.
@@ -142,20 +138,6 @@ class Record:
     def sender_trial(self) -> NDArray[np.int64]:
         """(senders,) which trial each sender row belongs to."""
         return np.repeat(np.arange(self.trials), np.diff(self["sender_begin"]))
-
-    def of_senders(self, those: NDArray[np.bool_]) -> Record:
-        """Return the record of some senders, (senders,), and their flows alone; trials and links stay as they are."""
-        row = self["sender_begin"][:-1]
-        found = {
-            name: each[those] for name, each in self.columns.items() if name[7:] in SENDERS and name[:7] == "sender_"
-        }
-        found |= {"sender_begin": _begin(np.bincount(self.sender_trial[those], minlength=self.trials))}
-        if "flow_begin" in self.columns:
-            trial = np.repeat(np.arange(self.trials), np.diff(self["flow_begin"]))
-            flows = those[row[trial] + self["flow_sender"]]
-            found |= {name: np.asarray(each)[flows] for name, each in self.columns.items() if name[5:] in FLOWS}
-            found |= {"flow_begin": _begin(np.bincount(trial[flows], minlength=self.trials))}
-        return replace(self, columns={**self.columns, **found})
 
     @property
     def further_service_us(self) -> Floats:

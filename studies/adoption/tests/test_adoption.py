@@ -17,8 +17,10 @@ from lcca.experiments.recipes.prepared import Result
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture
-from lcca.studies.adoption.populations import ADOPTERS, ALL, OTHERS, jain, rows_by_population
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Mixture, compile_policy
+from lcca.remy_plus.topology import Topology
+from lcca.studies.adoption.populations import ADOPTERS, ALL, OTHERS, jain, of_senders, rows_by_population
 
 SPACE = NetworkSpace.model_validate(
     {
@@ -58,6 +60,25 @@ def windows(folder: Path, name: str, sizes: list[int]) -> str:
         text = f'{{"format": 1, "kind": "fixed-window", "parameters": {{"window": {size}}}}}'
         (folder / f"{name}.s{seed}.json").write_text(text)
     return f"{folder}/{name}.s{{{','.join(str(each) for each in range(1, len(sizes) + 1))}}}.json"
+
+
+def test_populations_are_parts_of_the_whole() -> None:
+    shape = (2.0, 60.0, 4, 40.0, 700.0, 300.0, 0.001)
+    networks = NetworkList(
+        [Network(3, *shape), Network(4, *shape[:2], 3, *shape[3:], topology=Topology("multi-bottleneck"))]
+    )
+    index = np.repeat([0, 1], 2)
+    policy = compile_policy(Mixture(Aimd(), FixedWindow(5), 0.5))
+    record = Engine(2500.0, jobs=1).run([policy], networks, 0 * index, index, np.arange(4), keep_flows=True)
+    adopts = np.arange(record.sender_trial.size) % 3 != 1
+    parts = [of_senders(record, each) for each in (adopts, ~adopts)]
+    for name in ("sender_sent", "sender_delivered", "sender_delay_sum_us", "flow_delivered", "flow_length"):
+        assert sum(each.floats(name).sum() for each in parts) == pytest.approx(record.floats(name).sum(), rel=1e-12)
+    for each in (*parts, record):
+        of_flows = np.bincount(np.repeat(np.arange(4), np.diff(each["flow_begin"])), each["flow_sent"], 4)
+        assert (of_flows == np.bincount(each.sender_trial, each["sender_sent"], 4)).all()
+    whole = of_senders(record, np.ones(adopts.size, dtype=bool))
+    assert all(whole[name].tobytes() == record[name].tobytes() for name in record.columns if name != "rule_hits")
 
 
 def test_rows_are_of_the_same_senders_and_add_up() -> None:

@@ -117,19 +117,6 @@ def test_header_bytes_are_paid_by_the_packets_that_have_them() -> None:
     assert (used[2] - used[0]) / used[0] == pytest.approx(share, rel=0.02)
 
 
-def test_populations_are_parts_of_the_whole() -> None:
-    networks = [network(), network(TOPOLOGIES[2], senders=3)]
-    record = run(Mixture(Aimd(), FixedWindow(5), 0.5), networks)
-    adopts = np.array([True, False, True, True] * 2 + [False, True, False] * 2)
-    parts = [record.of_senders(each) for each in (adopts, ~adopts)]
-    for name in ("sender_sent", "sender_delivered", "sender_delay_sum_us", "flow_delivered", "flow_length"):
-        assert sum(each.floats(name).sum() for each in parts) == pytest.approx(record.floats(name).sum(), rel=1e-12)
-    for each in (*parts, record):
-        of_flows = np.bincount(np.repeat(np.arange(4), np.diff(each["flow_begin"])), each["flow_sent"], 4)
-        assert (of_flows == np.bincount(each.sender_trial, each["sender_sent"], 4)).all()
-    assert same(record.of_senders(np.ones(14, dtype=bool)), record)
-
-
 def test_links_that_do_not_write_are_as_if_they_were_not_there() -> None:
     """Flows on a line whose links all write, or none: a fair rate is known, or stays what it is at first."""
     line = {"buffer": np.inf, "mean_on": ALWAYS, "mean_off": 0.0, "loss": 0.0}

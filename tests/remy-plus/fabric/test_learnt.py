@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.files.policyfile import load
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, compile_network
 from lcca.remy_plus.policies.policy import FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
@@ -31,8 +32,10 @@ def slowdowns(policy: Policy, rate: float, seed: int, rtt: float = RTT_US) -> tu
     starts = np.sort(random.uniform(0, 3000, FLOWS))
     sizes = np.ceil(random.exponential(100, FLOWS)).astype(np.int64)
     network = Network(0, rate, rtt, 1, math.inf, 1, 1, 0, open_flows=OpenFlows(0.5, SIZES))
-    engine = Engine(1e6, jobs=1)
-    there = engine.flow_trace(compile_policy(policy), network, np.array([0, FLOWS]), starts, sizes)
+    given = (np.array([0, FLOWS]), starts, sizes.astype(np.uint64))
+    there = _core.run_flow_trace(
+        compile_policy(policy), compile_network(network), *given, duration=1e6, model=Engine().model.parts(), jobs=1
+    )
     gbps = rate * PACKET_BYTES * 8e-3
     fabric = dumbbell(FLOWS, gbps, 1e5 * gbps, rtt * 1e3 / 2 - 200, 100)
     hosts = np.arange(FLOWS)

@@ -24,7 +24,7 @@ from lcca.evaluation.trials.utility import Floats
 from lcca.inputs.errors import require
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.policies.policy import Mixture
-from lcca.remy_plus.record import Record
+from lcca.remy_plus.record import FLOWS, SENDERS, Record
 
 ADOPTERS, OTHERS, ALL = "adopters", "others", "all"
 
@@ -90,11 +90,30 @@ def _of_networks(place: NetworkTrials, mixtures: Mapping[str, Mixture], block: B
             yield _table(place, record, identity, share, _populations(1, adopts))[whole.to_numpy()]
 
 
+def of_senders(record: Record, those: NDArray[np.bool_]) -> Record:
+    """Return the record of some senders, (senders,), and their flows alone; trials and links stay as they are."""
+    row = record["sender_begin"][:-1]
+    found = {
+        name: each[those] for name, each in record.columns.items() if name[7:] in SENDERS and name[:7] == "sender_"
+    }
+    found |= {"sender_begin": _begin(np.bincount(record.sender_trial[those], minlength=record.trials))}
+    if "flow_begin" in record.columns:
+        trial = np.repeat(np.arange(record.trials), np.diff(record["flow_begin"]))
+        flows = those[row[trial] + record["flow_sender"]]
+        found |= {name: np.asarray(each)[flows] for name, each in record.columns.items() if name[5:] in FLOWS}
+        found |= {"flow_begin": _begin(np.bincount(trial[flows], minlength=record.trials))}
+    return replace(record, columns={**record.columns, **found})
+
+
+def _begin(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
 def _table(
     place: NetworkTrials, record: Record, identity: pd.DataFrame, share: float, found: Mapping[str, NDArray[np.bool_]]
 ) -> pd.DataFrame:
     tables = []
-    parts = {name: record.of_senders(those) for name, those in found.items()}
+    parts = {name: of_senders(record, those) for name, those in found.items()}
     beside = (record.errors == "") & np.all([np.diff(own["sender_begin"]) > 0 for own in parts.values()], axis=0)
     for name, own in parts.items():
         scored = Scored(own, place.utility)

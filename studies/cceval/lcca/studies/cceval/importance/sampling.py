@@ -19,6 +19,7 @@ from lcca.remy_plus.policies.policy import Policy, compile_policy
 from lcca.studies.cceval.estimators.estimate import Estimate, EstimateConfig
 from lcca.studies.cceval.importance.attempt import Attempt, ImportanceConfig, ImportanceOptions, attempt_tail
 from lcca.studies.cceval.importance.cycles import Bench
+from lcca.studies.cceval.importance.flow_trace import flow_trace
 from lcca.studies.cceval.importance.flows import (
     Floats,
     Flows,
@@ -47,7 +48,7 @@ def packet_engine(engine: Engine, policy: Policy, network: Network) -> Simulator
     compiled = compile_policy(policy)
 
     def simulate(flows: Flows) -> Floats:
-        fct = engine.flow_trace(compiled, network, flows.begin, flows.arrival, whole_packets(flows.size))
+        fct = flow_trace(engine, compiled, network, flows.begin, flows.arrival, whole_packets(flows.size))
         if np.isnan(fct).any():
             raise InputError("a flow did not complete: the load is too high for this policy and duration")
         return fct

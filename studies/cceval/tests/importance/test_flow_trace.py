@@ -8,6 +8,7 @@ from lcca.remy_plus.network import Network, NetworkList, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
+from lcca.studies.cceval.importance.flow_trace import flow_trace
 
 MIXED = FlowSizes("mixed", (1.0, 10.0, 100.0), (0.0, 0.8, 1.0))
 LINK = open_network(3, 2.0, 20.0, OpenFlows(0.6, MIXED))
@@ -21,7 +22,7 @@ def random_flows(policy: Policy, seeds: list[int]) -> Record:
 
 
 def given(begin, arrival, size, policy: Policy = AIMD, engine: Engine = ENGINE, network: Network = LINK):
-    return engine.flow_trace(compile_policy(policy), network, begin, arrival, size)
+    return flow_trace(engine, compile_policy(policy), network, begin, arrival, size)
 
 
 @pytest.mark.parametrize("policy", [Aimd(), FixedWindow(10), FixedRate(0.5)], ids=lambda p: type(p).__name__)
