@@ -26,11 +26,11 @@ from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.quantiles import quantile
-from lcca.evaluation.trials.running import run_flows
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
 from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.workload import OpenFlows
+from lcca.studies.cceval.flow_rows import run_flows
 from lcca.studies.cceval.report.figures import draw_violins, violin_data
 
 Floats = NDArray[np.float64]

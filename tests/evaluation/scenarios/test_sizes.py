@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.evaluation.trials.running import run_flows
+from lcca.evaluation.trials.running import run_record
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.workload import OpenFlows
 
 # Means of the tables in bytes, computed by others from the same points (linear interpolation).
@@ -37,8 +37,8 @@ def test_datamining_has_the_mean_that_simulators_state() -> None:
 
 def test_half_of_the_datamining_flows_are_one_packet() -> None:
     network = open_network(0, 3.0, 25.0, OpenFlows(0.3, flow_sizes("datamining", packet_bytes=1460)))
-    rows = run_flows(Engine(1e6, jobs=1), {"w": FixedWindow(76)}, [network], range(5))
-    assert (rows["size_packets"] == 1).mean() == pytest.approx(0.5, abs=0.1)
+    record, _ = run_record(Engine(1e6, jobs=1), {"w": FixedWindow(76)}, [network], range(5), keep_flows=True)
+    assert (record["flow_length"] == 1).mean() == pytest.approx(0.5, abs=0.1)
 
 
 def test_uniform_by_name() -> None:
@@ -66,16 +66,6 @@ def test_bad_table(tmp_path) -> None:
     file.write_text("name: t\nsource: me\npoints: [[0, 0], [10, 50], [5, 100]]\n")
     with pytest.raises(InputError, match=r"t\.yaml:3: points.2: sizes and per cents must not fall"):
         flow_sizes(file)
-
-
-def test_flow_rows_are_paired_across_policies() -> None:
-    network = open_network(0, 3.0, 25.0, OpenFlows(0.4, flow_sizes("ali-storage", 1000)))
-    rows = run_flows(Engine(20_000.0, jobs=1), {"a": Aimd(), "w": FixedWindow(80)}, [network], [1, 2])
-    a, w = (rows[rows["policy"] == p].reset_index(drop=True) for p in "aw")
-    for column in ("seed", "flow", "start_us", "size_packets", "ideal_fct_us"):
-        assert (a[column] == w[column]).all()
-    assert rows["completed"].all() and (rows["slowdown"] >= 1 - 1e-9).all()
-    assert a["slowdown"].mean() > w["slowdown"].mean()  # slow start against a window above the BDP
 
 
 @pytest.mark.parametrize("head", ["cumulative", "cdf"])

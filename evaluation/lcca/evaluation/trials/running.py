@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
-from lcca.evaluation.trials.metrics import of_flows, of_network_trials
-from lcca.evaluation.trials.outcome import Scored, flow_times
+from lcca.evaluation.trials.metrics import of_network_trials
+from lcca.evaluation.trials.outcome import Scored
 from lcca.evaluation.trials.phases import columns_by_phase
 from lcca.evaluation.trials.utility import Utility, unfinished_columns
 from lcca.remy_plus.network import Network, NetworkList
@@ -96,26 +96,3 @@ def mean_scores(trials: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
     failed = rows["status"].ne("ok").groupby([rows["policy"], rows["network"]]).any()
     mean = rows.groupby(["policy", "network"])["score_bits"].mean().mask(failed)
     return {str(name): mean.loc[name].to_numpy(dtype=np.float64) for name in dict.fromkeys(rows["policy"])}
-
-
-def run_flows(
-    engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
-) -> pd.DataFrame:
-    """Run every policy on every network with every seed and return a row per flow.
-
-    For networks with open flows, or byte-switched ones. Columns: policy, network, seed, flow (number within the
-    trial), start_us, size_packets, ideal_fct_us (alone on the link: rtt + size / link_rate, and the service at further
-    hops), completed, and what flows are measured by (`lcca.evaluation.trials.metrics.FLOWS`): fct_us from the start to
-    the last packet's arrival, slowdown, their ratio. All policies meet the same flows.
-    """
-    record, identity = run_record(engine, policies, networks, seeds, keep_flows=True)
-    times = flow_times(record)
-    flows = identity.iloc[times.trial].reset_index(drop=True)
-    return flows.assign(
-        flow=np.arange(len(times.trial)) - np.asarray(record["flow_begin"])[times.trial],
-        start_us=record.floats("flow_start_us"),
-        size_packets=record.floats("flow_length"),
-        ideal_fct_us=times.ideal,
-        completed=times.finished,
-        **of_flows(times),
-    )

@@ -23,7 +23,6 @@ from lcca.evaluation.scenarios.sizes import NamedSizes, flow_sizes
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.place import Execution
-from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
@@ -35,6 +34,7 @@ from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
+from lcca.studies.cceval.flow_rows import run_flows
 from lcca.studies.cceval.splitting import split_trial
 from lcca.workers.pool import Pool
 
