@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lcca.evaluation.report.words.headline import headline
 from lcca.evaluation.settling.quantiles import tail_quantile
 from lcca.evaluation.trials.store import TrialStore
 from lcca.inputs.errors import InputError
@@ -49,6 +50,11 @@ def space(tmp_path: Path) -> Path:
     path = tmp_path / "score.yaml"
     path.write_text(SPACE)
     return path
+
+
+def test_a_run_is_said_in_a_line() -> None:
+    estimate = {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99}
+    assert headline({"estimates": [estimate]}) == "fct p99 2 [unbounded, 3]"
 
 
 def test_sizes_of_flows_may_be_a_file() -> None:

@@ -53,16 +53,12 @@ def first(policy: str, best: int | None) -> dict[str, Any]:
     return {"id": policy, "best_rank": best}
 
 
-ESTIMATE = {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99}
-
-
 @pytest.mark.parametrize(
     ("result", "words"),
     [
         ({"policies": [first("a", 1), first("b", 2)]}, "best: a"),
         ({"policies": [first("a", 1), first("b", 1)]}, "may be best: a, b"),
         ({"policies": [first("a", None)]}, "open: too few for a rank"),
-        ({"estimates": [ESTIMATE]}, "fct p99 2 [unbounded, 3]"),
         ({"comparisons": [{"A": "default", "B": "tuned", "verdict": "better"}]}, "tuned: better"),
         ({"comparisons": [{"A": "a", "B": name, "verdict": "better"} for name in "bc"]}, "2 better"),
         ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "Take ecn"),

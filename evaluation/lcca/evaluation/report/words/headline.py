@@ -105,8 +105,6 @@ def headline(result: Json) -> str:
         return answer([each for each in comparisons if each["phase"] == TEST], names).title
     if ranked := [each for each in policies if "best_rank" in each]:
         return best_of(ranked)
-    if estimates := result.get("estimates"):
-        return "; ".join(map(estimate_words, estimates))
     if "agreement" in result:
         scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
         return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"
@@ -122,13 +120,6 @@ def best_of(ranked: Sequence[Json]) -> str:
     if not first:
         return f"open: {TOO_FEW_TO_RANK}"
     return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
-
-
-def estimate_words(row: Json) -> str:
-    """Return an estimate with its interval, such as ``completion time p99 31.2 [30.8, 31.6] ms``."""
-    name, unit, scale = estimated(row)
-    ends = ("unbounded" if row[end] is None else f"{row[end] / scale:.4g}" for end in ("low", "high"))
-    return f"{name} {row['estimate'] / scale:.4g} [{', '.join(ends)}] {unit}".rstrip()
 
 
 def estimated(row: Json) -> tuple[str, str, float]:

@@ -7,5 +7,6 @@ STUDY = Study(
     functions={"estimate": "recipe:estimate"},
     files={"estimate": FileOfUsers("an estimation", "lcca estimate FILE", "config:EstimationConfig")},
     sections=[ReportSection("convergence", "Estimates", "report.sections:estimates", before="agreement")],
+    headlines={"estimates": "report.words:headline"},
     moved={"configs/cceval": "configs", "configs/fabric": "configs"},
 )

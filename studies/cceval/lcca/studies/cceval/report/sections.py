@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.report.sections.section import Content
-from lcca.evaluation.report.words.headline import estimate_words, estimated
+from lcca.evaluation.report.words.headline import estimated
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 from lcca.studies.cceval.report.figures import draw_convergence
+from lcca.studies.cceval.report.words import headline
 
 Json = dict[str, Any]
 
@@ -24,7 +25,7 @@ def estimates(tables: RunTables) -> Content | None:
         return None
     head = ("Metric", "Estimate with its interval", "Trials", "Accurate", "Warning")
     table = Table("Estimates", head, [_row(row) for row in rows])
-    answer = "; ".join(map(estimate_words, rows)) + "."
+    answer = f"{headline(tables.summary)}."
     if len(rows) > 1:
         return Content("Each estimate rests on all trials.", None, answer, (table,), unfolded=True)
     looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
