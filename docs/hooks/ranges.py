@@ -1,14 +1,13 @@
-"""Draws what wide ranges cost, and a map of a fabric, from `results/reference`: `python docs/hooks/ranges.py`."""
+"""Draws what wide ranges cost, from `results/reference`: `python docs/hooks/ranges.py`."""
 
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from results import NAMES, by_seed, read
+from results import NAMES, by_seed
 
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.report.figures.style import DASHES, HUES, MARKERS, drawing
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.studies.maps.report.figures import draw_heat_maps
 
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 RANGES = {"ranges": "link rates", "ranges-rtt": "RTTs", "ranges-senders": "numbers of senders"}
@@ -45,5 +44,3 @@ def draw() -> Figure:
 
 if __name__ == "__main__":
     save_png(draw(), FIGURES, "ranges")
-    fabric = read("maps-fabric")
-    save_png(draw_heat_maps(fabric["maps"], fabric["over"]), FIGURES, "map-fabric")
