@@ -107,8 +107,8 @@ class FabricSettings:
         entropies: how many there are, a power of two.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         queue_pairs: flows between the same hosts, in the same class, are messages of one queue pair: they share the
-            hashes by which switches choose ways, and what the sender knows of entropies, and NSCC's window and base RTT go
-            on; else each flow has its own.
+            hashes by which switches choose ways, and what the sender knows of entropies, and NSCC's window and base RTT
+            go on from one to the next; else each flow has its own.
         feedback_per_packet: an ACK says of all packets that it newly acknowledges that their entropies are good, and a
             timeout blames the entropy of its packet; else an ACK speaks for the packet that it answers, and timeouts
             blame entropy 0, as in uet-htsim.
