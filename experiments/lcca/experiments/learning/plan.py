@@ -18,7 +18,8 @@ from lcca.experiments.runs.version import version
 from lcca.inputs.digests.files import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import digest_file, make_folder, read_checked, read_with_digest, write_checked
-from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import Task
 
@@ -246,7 +247,7 @@ class Rounds:
     def write(self, file: Path, policy: PolicyFile) -> None:
         """Write a policy file."""
         make_folder(self.folder)
-        write_with_its_digest(file, policy)
+        policyfile.write(file, policy, digest=True)
 
     def text(self, file: Path) -> str:
         """Return the content of a policy file.

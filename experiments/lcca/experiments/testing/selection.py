@@ -37,7 +37,7 @@ def choose(run: CampaignRun, learner: Learner) -> Chosen:
     best = ranked[0]
     if wanted.ns3 is not None and wanted.ns3.pick == "ns3":
         best = _best_in_ns3(run, wanted.ns3, learner, {id: policies[id] for id in ranked[: wanted.ns3.finalists]})
-    policyfile.write_with_its_digest(layout.policy_file(run.path, learner.id), kept[best])
+    policyfile.write(layout.policy_file(run.path, learner.id), kept[best], digest=True)
     tables = [kept[id].policy for id in reversed(ranked)]
     by_rules = {len(table): table for table in tables if isinstance(table, RuleTable)}
     checkpoint, score = f"{best.rpartition('.')[2]}.json", float(np.float64(scores[best]))

@@ -119,7 +119,7 @@ def search(run: Run[TuningConfig, Any], source: TrialSource[Policy], jobs: int, 
         found = Search(tuning.candidates(), best, tuning.space.policy, tuning.space.build(best.params))
         cost.trials = found.trials
     file = PolicyFile(found.policy, provenance=_provenance(config, best))
-    policyfile.write_with_its_digest(run.path / layout.POLICY, file)
+    policyfile.write(run.path / layout.POLICY, file, digest=True)
     folder.write_table(layout.CANDIDATES, _table(found.candidates))
     folder.set_state("tuned")
     return found

@@ -120,22 +120,13 @@ def read(path: str | os.PathLike[str]) -> PolicyFile:
         return _from_json(data)
 
 
-def write(path: str | os.PathLike[str], file: PolicyFile) -> None:
-    """Write a ``policy.json`` atomically.
+def write(path: str | os.PathLike[str], file: PolicyFile, digest: bool = False) -> None:
+    """Write a ``policy.json`` atomically; with its digest beside it, damage is noticed when it is read.
 
     Raises:
         InputError: as `dumps`, or the file cannot be written.
     """
-    write_atomically(path, dumps(file).encode())
-
-
-def write_with_its_digest(path: str | os.PathLike[str], file: PolicyFile) -> None:
-    """Write a ``policy.json`` of a run, and its digest beside it: damage is noticed when it is read.
-
-    Raises:
-        InputError: as `write`.
-    """
-    write_with_digest(path, dumps(file).encode())
+    (write_with_digest if digest else write_atomically)(path, dumps(file).encode())
 
 
 def load(
