@@ -258,8 +258,37 @@ def drawn_part(draws: Draws, priorities: int) -> dict[str, Any]:
             "rounds": draws.whole(1, 4),
             "loop": draws.of("closed", "open"),
         },
+        drawn_job(draws, size, start),
     )
     return part | {"priority": draws.whole(0, priorities - 1)}
+
+
+def drawn_job(draws: Draws, size: int, start_us: float) -> dict[str, Any]:
+    ring = {"channels": draws.whole(1, 3), "pieces": draws.whole(1, 4), "slots": draws.of(None, draws.whole(1, 3))}
+    tokens = {"tokens": draws.whole(1, 40), "top": 1, "out_bytes": draws.whole(1, 2000), "back_bytes": 500}
+    operations = [
+        {"kind": "all-reduce", "bytes": size, **ring},
+        {"kind": "all-reduce", "bytes": size, "algorithm": "double-tree", "pieces": draws.whole(1, 3)},
+        {"kind": draws.of("reduce-scatter", "all-gather"), "bytes": size, **ring},
+        {
+            "kind": "all-to-all",
+            "bytes": size,
+            "order": draws.of("staggered", "triangular"),
+            "window": draws.of(None, 1, 2),
+        },
+        {"kind": "experts", **tokens, "skew": draws.number(0.1, 2), "expert_us": draws.of(0, draws.number(0.1, 20))},
+        {"kind": "pipeline", "bytes": size, "microbatches": draws.whole(1, 3), "forward_us": 1, "backward_us": 2},
+    ]
+    every = {"compute_us": draws.of(0, draws.number(0.1, 20)), "barrier": draws.chance(0.3)}
+    return {
+        "kind": "job",
+        "ranks": draws.of(None, draws.whole(2, 6)),
+        "placement": draws.of("packed", "stride", "random"),
+        "operations": [draws.of(*operations) | every for _ in range(draws.whole(1, 2))],
+        "iterations": draws.whole(1, 2),
+        "stragglers": draws.of(None, {"share": draws.number(0.1, 1), "factor": draws.number(1, 5)}),
+        "start_us": start_us,
+    }
 
 
 def drawn_scenario(draws: Draws) -> FabricScenario:
@@ -294,6 +323,8 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
         "overhead_bytes": draws.whole(0, 100),
         "switch": switch,
         **ways,
+        "queue_pairs": draws.chance(0.3),
+        "feedback_per_packet": draws.chance(0.3),
     }
     if ways and draws.chance(0.4):
         content["granted"] = True
@@ -477,6 +508,20 @@ def check_trial(trial: FabricTrial, scenario: FabricScenario, sprayed: bool = Fa
     assert (record["port_marked_packets"] <= record["port_data_packets"]).all()
     if scenario.events:
         check_events(trial, scenario)
+    check_waiting(trial, scenario)
+
+
+def check_waiting(trial: FabricTrial, scenario: FabricScenario) -> None:
+    """Check that no flow begins before all that it waits for has happened, by when this is known."""
+    flows, begin = trial.flows, trial.record["flow_start_ns"]
+    end = begin + trial.record["flow_fct_ns"]
+    at_ack = scenario.settings().fct_at_ack
+    for row in np.flatnonzero((flows.after >= 0) & ~np.isnan(begin)).tolist():
+        awaited = flows.sets[flows.after[row]]
+        for each, moment in zip(awaited.flows.tolist(), awaited.moments(), strict=True):
+            known = moment == "ended" or moment == ("acknowledged" if at_ack else "received")
+            least = end[each] if known else begin[each]
+            assert begin[row] >= least + flows.off_ns[row] - 1e-3, (row, each, moment)
 
 
 def check_events(trial: FabricTrial, scenario: FabricScenario) -> None:
