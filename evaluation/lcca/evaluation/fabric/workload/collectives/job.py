@@ -177,7 +177,7 @@ class Job(Part):
                 bound_ns += max(chain, min(part.delay_ns.values()) + ways.cut_ns(src, dst, size, packets))
                 compute_ns += idle
             moved += sum(each.moved(len(self._members(each, ranks)[0])) for each in self.operations)
-        return JobLook(0, self.start_us * 1000, self.iterations, bound_ns, compute_ns, moved)
+        return JobLook(0, self.start_us * 1000, self.iterations, float(bound_ns), float(compute_ns), float(moved))
 
     def hosts(self, topology: FabricTopology, streams: Streams) -> Ints:
         """Return the host of each rank."""
