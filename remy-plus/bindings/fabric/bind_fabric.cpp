@@ -67,6 +67,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("granted", s.granted);
   named.take("mark_when_sent", s.mark_when_sent);
   named.take("mark_to_hosts", s.mark_to_hosts);
+  named.take("thresholds_by_rate", s.thresholds_by_rate);
   named.take("ack_bytes_every", s.ack_bytes_every);
   named.take("queue_quantum_bytes", s.queue_quantum);
   named.take("bytes_quantum_bytes", s.bytes_quantum);

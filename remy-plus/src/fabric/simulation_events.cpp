@@ -49,6 +49,10 @@ void Simulation::set_speed(int number, double gbps) {
   Port& port = ports_[static_cast<std::size_t>(number)];
   port.speed = speed_of(gbps);
   if (port.fair_rate) make_fair_rate(port);
+  if (settings_.thresholds_by_rate) {
+    fabric::set_marker(port.marker, in_bytes(settings_.marker), gbps);
+    port.most_queued = own_queue(gbps);
+  }
   if (headers_) headers_->change(static_cast<std::size_t>(number), gbps);
 }
 

@@ -163,11 +163,15 @@ void Simulation::make_markers() {
 
 // In full frames of a bandwidth-delay product at the rate of the slowest host, in proportion to the port's rate, and of
 // one frame at least.
-void Simulation::make_queues() {
+std::int64_t Simulation::own_queue(double gbps) const {
   const double bytes = settings_.queue_bdps * frames_of_bdp() * full_frame() / slowest_host();
+  return std::llround(std::max(bytes * gbps, full_frame()));
+}
+
+void Simulation::make_queues() {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     Port& port = ports_[i];
-    port.most_queued = std::llround(std::max(bytes * port.speed->gbps(), full_frame()));
+    port.most_queued = own_queue(port.speed->gbps());
     port.coin = Draws(key_of(settings_.seed, trimming, i));
   }
 }

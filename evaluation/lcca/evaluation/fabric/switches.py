@@ -72,6 +72,8 @@ class SwitchModel(Model):
         marker: which packets are marked; each transport's own if left out.
         mark_at: where a packet is marked: as it leaves the queue, as it joins it or, with `queue_bdps`, as its last bit
             is sent.
+        thresholds: by which rate of a link that slows down those of marks go, and how much own queues hold: as `built`,
+            or the `current` one.
         queue_bdps: in place of a shared buffer and PFC: the data of each port wait in a queue of its own of so many
             bandwidth-delay products; above it a fair coin picks the packet that comes or the newest that waits.
         trim_bytes: with `queue_bdps`: what is left of the picked one, which goes before data; 0 drops it.
@@ -89,6 +91,7 @@ class SwitchModel(Model):
     ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue", "sent"] = "dequeue"
+    thresholds: Literal["built", "current"] = "built"
     queue_bdps: float | None = Field(default=None, gt=0, le=1e6)
     trim_bytes: int = Field(default=64, ge=0, le=1500)
 
@@ -97,6 +100,7 @@ class SwitchModel(Model):
         """Leave out the buffer that does not count, and classes where there are none of their own."""
         others = {"buffer_bytes", "buffer_bytes_per_port"} - {self.buffer_key}
         others |= {key for key in ("priorities", "class_bytes") if getattr(self, key) is None}
+        others |= {"thresholds"} if self.thresholds == "built" else set()
         own = {"queue_bdps", "trim_bytes"}
         others |= own if self.queue_bdps is None else {"buffer_bytes", "pfc", "alpha", "headroom_delays"}
         return {key: value for key, value in content(self).items() if key not in others}
@@ -162,6 +166,7 @@ class SwitchModel(Model):
             "ack_priority": self.ack_priority,
             "marker": self.marker and self.marker.build(),
             "mark_at_dequeue": self.mark_at != "enqueue",
+            "thresholds_by_rate": self.thresholds == "current",
             **self._own_queues(),
         }
 

@@ -33,16 +33,17 @@ struct Settings {
   double buffer = 32.0 * 1048576;  // bytes shared by all ports of a switch, headroom apart
   double buffer_per_port = 0;      // above 0: a switch has so much for each of its ports instead
   double alpha = 0.125;  // share of the free buffer that an ingress (lossless) or a queue (lossy) may take, at 100 Gb/s
-  bool alpha_by_rate = true;    // alpha in proportion to the rate of the port, in powers of two
-  double resume_below = 1248;   // bytes of an ingress that resume whatever the threshold is
-  double resume_offset = 2496;  // bytes below the threshold that resume
-  double headroom_delays = 3;   // headroom = so many link delays at its rate
-  int priorities = 1;           // classes of traffic, 0 first
-  int ack_priority = -1;        // class of ACKs; below 0: that of their data
-  MarkerParameters marker;      // ECN, at 100 Gb/s
-  bool mark_at_dequeue = true;  // markers are asked as a packet leaves the queue; else as it joins it
-  bool mark_when_sent = false;  // with queue_bdps: as its last bit leaves
-  bool mark_to_hosts = true;    // ports towards hosts mark too
+  bool alpha_by_rate = true;        // alpha in proportion to the rate of the port, in powers of two
+  double resume_below = 1248;       // bytes of an ingress that resume whatever the threshold is
+  double resume_offset = 2496;      // bytes below the threshold that resume
+  double headroom_delays = 3;       // headroom = so many link delays at its rate
+  int priorities = 1;               // classes of traffic, 0 first
+  int ack_priority = -1;            // class of ACKs; below 0: that of their data
+  MarkerParameters marker;          // ECN, at 100 Gb/s
+  bool mark_at_dequeue = true;      // markers are asked as a packet leaves the queue; else as it joins it
+  bool mark_when_sent = false;      // with queue_bdps: as its last bit leaves
+  bool mark_to_hosts = true;        // ports towards hosts mark too
+  bool thresholds_by_rate = false;  // those of marks and own queues change with the rate of their link
 
   // In place of a shared buffer with PFC or drops: a queue of its own for the data of every port, above which a fair
   // coin picks whether the packet that comes or the newest that waits is trimmed to its header, or dropped.

@@ -142,6 +142,7 @@ class Simulation {
   double bytes_of(double bdps) const;
   double frames_of_bdp() const;
   double full_frame() const;
+  std::int64_t own_queue(double gbps) const;  // bytes that may wait at a port of this rate
   void make_ways(const std::vector<FlowStart>& flows);
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows, const std::vector<FlowSet>& sets);

@@ -96,6 +96,8 @@ class FabricSettings:
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         mark_when_sent: with `queue_bdps`: as its last bit leaves, by what waits then.
         mark_to_hosts: ports towards hosts mark too.
+        thresholds_by_rate: thresholds of marks, and what own queues hold, change with the rate of their link; else they
+            stay as they were built.
         queue_quantum_bytes: unit of queue lengths in stamps.
         bytes_quantum_bytes: unit of byte counters in stamps.
         queue_bdps: unless it is 0, the data of a port wait in a queue of its own, of so many bandwidth-delay products
@@ -153,6 +155,7 @@ class FabricSettings:
     mark_at_dequeue: bool = True
     mark_when_sent: bool = False
     mark_to_hosts: bool | None = None
+    thresholds_by_rate: bool = False
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
     scheduling: str | None = None

@@ -448,3 +448,23 @@ def test_fluids_have_no_events() -> None:
         FabricEngine("max-min").run(topology, one)
     with pytest.raises(InputError, match="simulator fluid cannot have events"):
         run_fluid(FabricEngine("dctcp"), topology, one, 1, 1e9)
+
+
+def test_thresholds_go_by_the_rate_as_built_or_by_the_current_one() -> None:
+    """As on a fabric whose link was built slow, or as many times as high; of marks, and of queues of their own."""
+    fast = leaf_spine(2, 2, 1, 100, 100, DELAY, DELAY)
+    uplink = fast.b == 6
+    slow = replace(fast, gbps=np.where(uplink, 25.0, fast.gbps))
+    change: list[Change] = [(1.0, int(a), 6, 25.0) for a in fast.a[uplink]]
+    slowed, sent = with_events(fast, change), flows((0, 2), (1, 3), size=5 * 10**6, start_ns=10.0)
+    for transport, changes in (("dctcp", {"base_rtt_ns": 10_000}), ("nscc", {"base_rtt_ns": 10_000, "queue_bdps": 1})):
+        runs = [
+            FabricEngine(transport, settings=settings(lossless=False, thresholds_by_rate=by_rate, **changes)).run(
+                on, sent
+            )
+            for on, by_rate in ((slow, False), (slowed, True), (slowed, False))
+        ]
+        for name in ("port_mean_queued_bytes", "port_marked_packets", "port_trims"):
+            np.testing.assert_allclose(runs[1][name], runs[0][name], rtol=1e-6, err_msg=name)
+        queues = [each["port_mean_queued_bytes"].max() for each in runs]
+        assert queues[2] > 2 * queues[0]
