@@ -3,8 +3,8 @@
     python benchmarks/collectives.py ring 128
     python benchmarks/collectives.py experts 8192
 
-A ring all-reduce of 16 KiB per rank and step among all hosts, or a layer of experts in groups of 64 ranks (128 tokens of
-7,168 bytes to 8 experts and back), on leaf-spines of 400 Gb/s with NSCC; one trial on one thread.
+A ring all-reduce of 16 KiB per rank and step among all hosts, or a layer of experts in groups of 64 ranks (128 tokens
+of 7,168 bytes to 8 experts and back), on leaf-spines of 400 Gb/s with NSCC; one trial on one thread.
 """
 
 from __future__ import annotations
