@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from lcca.evaluation.bounds.ideals import ideal_scores
+from lcca.evaluation.fabric.formats.reading import is_foreign, read
+from lcca.evaluation.fabric.formats.written import scenario
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import DrawnNetworks, ListedNetwork, ListedNetworks, NetworkSpace
@@ -32,14 +34,22 @@ from lcca.experiments.schemas.kinds import KINDS
 from lcca.experiments.verbs.meeting import AtPlace, On
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import Document
-from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.errors import InputError, Place, about, did_you_mean, require
 from lcca.inputs.model import Model
 from lcca.inputs.names import one_name
 from lcca.inputs.studies import added, attribute
-from lcca.inputs.validation import apply_overrides, read_document, read_with_files, validate, validate_list
+from lcca.inputs.validation import (
+    apply_overrides,
+    read_document,
+    read_with_files,
+    validate,
+    validate_list,
+    with_overrides,
+)
 from lcca.remy_plus.fabric.settings import FABRIC
 from lcca.remy_plus.policies.policy import Policy, pieces
 from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.workload import FlowSizes
 from lcca.signal_sets.load import resolve, shared_model
 from lcca.workers.pool import Pool
 from lcca.workers.processes import Processes
@@ -99,7 +109,7 @@ class Meeting:
         step: trials between two looks.
         ideals: returns what is possible in the first so many trials; None where nothing is known of that.
         costs: returns what so many trials cost, where that is known better than from a few trials.
-        notes: what was assumed of files of contenders.
+        notes: what was assumed of files of contenders, and of the place's.
         utility: a function in Python that scores trials, by its name as in ``my.py:f``; empty if it is no such one.
     """
 
@@ -160,6 +170,8 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
             require(not overrides, f"--set: not with a {what}")
             found: Space = each.packaged()[str(on)]
             return found
+    if is_foreign(on):
+        return _converted(on, overrides)
     document = read_document(on, root="either")
     if isinstance(document.data, list):
         require(bool(document.data), f"{on}: must be a list with at least one network")
@@ -174,6 +186,17 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
     kinds = ("networks", "scenario", *kinds_of_studies())
     model = places[kind or max(kinds, key=lambda name: len(keys & set(places[name].model_fields)))]
     return _as_space(validate(read_with_files(on, model, overrides), model))
+
+
+def _converted(on: str | os.PathLike[str], overrides: Sequence[str]) -> FabricSpace:
+    """Return a scenario with the flows or the topology of another program's file."""
+    found = read(on)
+    text = f"{os.fspath(on)}: is sizes of flows; lcca import writes a scenario with them"
+    require(not isinstance(found.what, FlowSizes), text)
+    content, assumed = scenario([found], flows=Path(on).name, links=Path(on).name)
+    document = Document(Path(on), content, {(): Place(os.fspath(on))})
+    space = FabricSpace(fabric=validate(with_overrides(document, FabricScenario, overrides), FabricScenario))
+    return space.assuming([f"{os.fspath(on)}: assumed: {each}" for each in (*found.assumed, *assumed)])
 
 
 def _as_space(place: Any) -> Space:
@@ -250,7 +273,7 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, verb: AtPlace, word: st
     first, (name, _) = verb.seed, simulator_of(verb, space.simulators)
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
     place = space.trials(seed, scored, Execution(name, verb.jobs, pool_of(verb)))
-    return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
+    return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name}, notes=space.assumed)
 
 
 def short_names(names: Sequence[str]) -> list[str]:

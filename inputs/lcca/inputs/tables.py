@@ -58,7 +58,7 @@ def read_table(
     aliases: Mapping[str, str] | None = None,
     limit: int = LARGEST_FILE,
 ) -> Table:
-    """Read a CSV file whose first line names its columns, in any order.
+    """Read a CSV file whose first line names its columns, in any order; lines that begin with '#' may stand above it.
 
     A column whose name ends in its unit takes quantities such as `100 Gbps` too, as keys of YAML files do.
 
@@ -107,12 +107,12 @@ def _rows(name: str, data: bytes) -> list[tuple[int, list[str]]]:
         raise ConfigError(Problem(Place(name, line), (), "not UTF-8 text; save the file as UTF-8")) from None
     except csv.Error as error:
         raise ConfigError(Problem(Place(name, reader.line_num), (), f"not CSV: {error}")) from None
-    for line, cells in rows:
-        if cells[0].lstrip().startswith("#"):
-            raise ConfigError(
-                Problem(Place(name, line), (), "begins with '#'; CSV has no comments: leave the line out")
-            )
-    return rows
+    comments = [cells[0].lstrip().startswith("#") for _, cells in rows]
+    first = comments.index(False) if False in comments else len(rows)
+    if True in comments[first:]:
+        text = "begins with '#'; CSV has no comments but above its first line: leave the line out"
+        raise ConfigError(Problem(Place(name, rows[comments.index(True, first)][0]), (), text))
+    return rows[first:]
 
 
 def _parsed(name: str, rows: list[tuple[int, list[str]]], header: list[str], known: Mapping[str, Parse]) -> Table:

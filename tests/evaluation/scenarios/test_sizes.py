@@ -91,7 +91,10 @@ def test_a_csv_file(shares: tuple[float, ...], head: str, tmp_path: Path) -> Non
             ":1: columns are separated by ';'; separate them by commas, with",
         ),
         ("bytes,cumulative\n1000,0\n3000,0,5\n", ":3: must have 2 cells .*, found 3; decimals take a point"),
-        ("bytes,cumulative\n# mice\n1000,0\n", ":2: begins with '#'; CSV has no comments: leave the line out"),
+        (
+            "bytes,cumulative\n# mice\n1000,0\n",
+            ":2: begins with '#'; CSV has no comments but above its first line: leave the line out",
+        ),
         ("bytes,cumulative,note\n1000,0,mice\n", ":1: column 3, 'note', is unknown; leave it out"),
         ("bytes,cumulative,cdf\n1000,0,0\n", ":1: column 'cumulative' stands there twice"),
         ("bytes,cumulative\n1000,٠\n", ":2: cumulative: must be >= 0 and finite, found '٠'"),

@@ -86,6 +86,15 @@ def test_a_trace_says_what_flows_wait_for(tmp_path: Path) -> None:
     assert (flows.job.tolist(), flows.step.tolist()) == ([0, 0, 1, 0, 1], [0, 1, 1, 0, 2])
 
 
+def test_moments_of_single_flows(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(
+        WAITING + "0,0,1,1,0,,0,0,0\n1,0,1,1,0,,0,0,0\n2,1,0,1,0,0..1:begun,0,0,0\n3,1,0,1,0,0:begun 1,0,0,0\n"
+    )
+    first, second = read_flows(file, FABRIC).sets
+    assert (first.over, second.over) == ("begun", ["begun", "received"])
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -93,7 +102,9 @@ def test_a_trace_says_what_flows_wait_for(tmp_path: Path) -> None:
         ("0,0,1,1,0,0..999999999999,0,0,0\n", r"t\.csv:2: after: flow 1 is not in this file"),
         ("0,0,1,1,0,0,0,0,0\n", r"t\.csv:2: after: waits for itself"),
         ("0,0,1,1,0,1,0,0,0\n1,1,0,1,0,0,0,0,0\n", r"t\.csv:2: after: waits for itself, perhaps by way of others"),
-        ("0,0,1,1,0,5..3,0,0,0\n", r"t\.csv:2: after: must be ids such as 3 17 20\.\.35, found '5\.\.3'"),
+        ("0,0,1,1,0,5..3,0,0,0\n", r"must be ids such as 3 17 20\.\.35, perhaps 3:begun, found '5\.\.3'"),
+        ("0,0,1,1,0,5:over,0,0,0\n", r"t\.csv:2: after: must be ids such as"),
+        ("0,0,1,1,0,,0,0,0\n1,0,1,1,0,0:begun 0,0,0,0\n", r"t\.csv:3: after: flow 0 stands there twice, for two"),
         ("0,0,1,1,0,1..2..3,0,0,0\n", r"t\.csv:2: after: must be ids such as"),
         ("0,0,1,1,0,a,0,0,0\n", r"t\.csv:2: after: must be ids such as"),
         ("0,0,1,1,0,,-1,0,0\n", r"t\.csv:2: delay_ns: must be from 0 to 1e\+15 ns"),

@@ -38,8 +38,8 @@ GROUPS = {
     "files": {
         "init": "Write a campaign to start from, with comments.",
         "plot": "Draw a run's figures for a paper, with their data as CSV.",
-        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a control law as C.",
-        "import": "Turn a .dna file of Remy or R+ into a policy.json.",
+        "export": "Write a run's tables, a scenario's flows for htsim, or a control law as C.",
+        "import": "Turn flows and topologies of other simulators into a scenario, or a .dna file into a policy.json.",
         "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
         "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",
     },

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from lcca.evaluation.fabric.events import MOST_CHANGES, EventModel, link_events, overlap
+from lcca.evaluation.fabric.formats.trace import Trace
 from lcca.evaluation.fabric.hosts import HostModel
 from lcca.evaluation.fabric.switches import SwitchModel
 from lcca.evaluation.fabric.topologies import TopologyModel
@@ -19,7 +20,7 @@ from lcca.evaluation.fabric.workload.collectives.bounds import Packets, Ways
 from lcca.evaluation.fabric.workload.collectives.job import Job, JobLook
 from lcca.evaluation.fabric.workload.load import LinkLoads
 from lcca.evaluation.fabric.workload.part import Misfit, Streams
-from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
+from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation
 from lcca.evaluation.fabric.workload.timed import Incast, Poisson
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems

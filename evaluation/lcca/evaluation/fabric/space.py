@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pandas as pd
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from lcca.evaluation.fabric.merit import packed
 from lcca.evaluation.fabric.scenario import FabricScenario
@@ -84,12 +84,25 @@ class FabricSpace(Model):
 
     fabric: Scenarios
 
+    _assumed: tuple[str, ...] = PrivateAttr(default=())
+
     simulators: ClassVar[tuple[str, ...]] = (FABRIC, FLUID)
     unit: ClassVar[str] = "seeds"
     usual_utility: ClassVar[str] = "slowdown"
     percent_of: ClassVar[str] = "typical slowdown"
     length: ClassVar[None] = None
     free_signals: ClassVar[bool] = False
+
+    def assuming(self, texts: Sequence[str]) -> FabricSpace:
+        """Return the same, whose file of another program left these to be assumed."""
+        found = self.model_copy()
+        found._assumed = tuple(texts)
+        return found
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What a file of another program left to be assumed; of no result."""
+        return self._assumed
 
     @property
     def scenarios(self) -> tuple[FabricScenario, ...]:

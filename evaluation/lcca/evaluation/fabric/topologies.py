@@ -9,6 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from lcca.evaluation.fabric.formats.reading import is_foreign, topology_of_file
+from lcca.inputs.errors import require
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus import _core
@@ -185,8 +187,10 @@ class LinkFile(Model):
     """A file of links; hosts are numbered before switches.
 
     Attributes:
-        links: CSV file with the columns a, b (nodes), gbps, delay_ns and perhaps error_rate, which must be 0.
-        hosts: how many nodes are hosts; if left out, those with one link that come before all others.
+        links: CSV file with the columns a, b (nodes), gbps, delay_ns and perhaps error_rate, which must be 0; or a
+            topology of htsim (.topo) or HPCC (.txt).
+        hosts: how many nodes are hosts; if left out, those with one link that come before all others. Not of .topo and
+            .txt, which say so.
     """
 
     kind: Literal["file"]
@@ -208,7 +212,10 @@ class LinkFile(Model):
 
     @cached_property
     def _built(self) -> FabricTopology:
-        return builders.topology_from_file(self.links, self.hosts)
+        if not is_foreign(self.links):
+            return builders.topology_from_file(self.links, self.hosts)
+        require(self.hosts is None, f"{self.links}: says which nodes are hosts; leave topology.hosts out")
+        return topology_of_file(self.links)
 
 
 TopologyModel = Annotated[Star | Dumbbell | LeafSpine | FatTree | ThreeTier | LinkFile, Field(discriminator="kind")]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lcca.evaluation.fabric.formats.hpcc import completion_times
 from lcca.evaluation.trials.loaded_run import TABLES, LoadedRun
 from lcca.experiments.reading import latex
 from lcca.inputs.errors import InputError
@@ -20,13 +21,18 @@ def export_tables(run: LoadedRun, folder: Path, form: str) -> list[Path]:
     Args:
         run: whose tables.
         folder: where they go, named after the tables; files of these names are replaced.
-        form: a key of `FORMS`, or "latex" with what a paper shows; see `lcca.experiments.reading.latex`.
+        form: a key of `FORMS`; "latex" with what a paper shows, see `lcca.experiments.reading.latex`; or "fct" with the
+            completion times of an evaluation on a fabric as HPCC's simulator writes them.
 
     Raises:
         InputError: the run has no table yet, or a file cannot be written.
     """
     if form == "latex":
         texts = {f"{name}.tex": text.encode() for name, text in latex.tables(run).items()}
+    elif form == "fct":
+        if "fct_ns" not in run.flows:
+            raise InputError(f"{run.path}: --form fct: has no flows of a fabric; take a run of lcca evaluate on one")
+        texts = {name: text.encode() for name, text in completion_times(run.flows).items()}
     else:
         tables = {name: table for name in TABLES if len(table := getattr(run, name))}
         texts = {f"{name}.{form}": FORMS[form](table) for name, table in tables.items()}

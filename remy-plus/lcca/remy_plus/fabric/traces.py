@@ -51,8 +51,9 @@ def read_flows(
 
     A path names switches in order, as in `16-20-17`; where it is empty, ECMP chooses. A priority is a class of traffic,
     of which switches serve 0 first. `after` names flows that must be over before this one starts, as in `3 17 20..35`;
-    it starts `delay_ns` after the last of them, and not before start_ns. `job` and `step` say what it belongs to. Flows
-    may stand in any order.
+    it starts `delay_ns` after the last of them, and not before start_ns. `3:begun` waits for the start of a flow,
+    `:received` and `:acknowledged` for what `over` may be of all. `job` and `step` say what it belongs to. Flows may
+    stand in any order.
 
     Args:
         path: the file.
@@ -95,34 +96,50 @@ def _path(text: str) -> Path:
         raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
 
 
-def _ranges(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the first and the last of each range of ids."""
-    try:
-        ends = [[integer(end) for end in part.split("..")] for part in text.split()]
-        found = tuple((each[0], each[-1]) for each in ends if len(each) <= 2)
-    except ValueError:
-        found = ()
-    if len(found) < len(text.split()) or any(last < first for first, last in found):
-        raise ValueError(f"must be ids such as 3 17 20..35, found {shown(text)}")
-    return found
+_Range = tuple[int, int, str]
+"""The first and the last of some ids, and a moment; empty for that of all."""
+
+_MOMENTS: dict[str, Moment] = {"begun": "begun", "received": "received", "acknowledged": "acknowledged"}
+
+
+def _ranges(text: str) -> tuple[_Range, ...]:
+    found: list[_Range] = []
+    for part in text.split():
+        ids, colon, moment = part.partition(":")
+        try:
+            ends = [integer(end) for end in ids.split("..")]
+        except ValueError:
+            ends = []
+        if len(ends) not in (1, 2) or ends[-1] < ends[0] or (colon and moment not in _MOMENTS):
+            raise ValueError(f"must be ids such as 3 17 20..35, perhaps 3:begun, found {shown(text)}")
+        found.append((ends[0], ends[-1], moment))
+    return tuple(found)
 
 
 def _waiting(table: Table, over: Moment) -> tuple[NDArray[np.int32], list[FlowSet]]:
     """Return which set each flow waits for, and the sets: equal ones are one."""
     at = {id: row for row, id in enumerate(table.columns["id"])}
-    numbers: dict[tuple[tuple[int, int], ...], int] = {(): -1}
+    numbers: dict[tuple[_Range, ...], int] = {(): -1}
     sets: list[FlowSet] = []
     problems = list[RowProblem]()
     for row, ranges in enumerate(table.columns["after"]):
         if ranges in numbers:
             continue
         numbers[ranges] = len(sets)
-        ids = (id for first, last in ranges for id in range(first, last + 1))  # perhaps far more than the file has
-        if (missing := next((id for id in ids if id not in at), None)) is not None:
-            problems.append((row, "after", f"flow {missing} is not in this file"))
-            continue
-        rows = [at[id] for first, last in ranges for id in range(first, last + 1)]
-        sets.append(FlowSet(np.unique(rows), over))
+        # perhaps far more ids than the file has
+        ids = ((id, moment) for first, last, moment in ranges for id in range(first, last + 1))
+        waited: dict[int, Moment] = {}
+        for id, moment in ids:
+            if id not in at:
+                problems.append((row, "after", f"flow {id} is not in this file"))
+                break
+            if waited.setdefault(at[id], own := _MOMENTS.get(moment, over)) != own:
+                problems.append((row, "after", f"flow {id} stands there twice, for two moments; leave one out"))
+                break
+        else:
+            rows = sorted(waited)
+            moments = [waited[each] for each in rows]
+            sets.append(FlowSet(np.array(rows, dtype=np.int64), moments if len(set(moments)) > 1 else moments[0]))
     table.require(problems)
     return np.array([numbers[ranges] for ranges in table.columns["after"]], dtype=np.int32), sets
 

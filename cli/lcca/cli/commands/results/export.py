@@ -1,4 +1,4 @@
-"""`lcca export`: a run's tables for other programs, or in MLflow; a control law as C."""
+"""`lcca export`: a run's tables for other programs, or in MLflow; a scenario's flows for htsim; a control law as C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lcca.cli.options.common import print_answer
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, about
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.options import argument, frozen, option
 
@@ -19,23 +19,27 @@ EXAMPLES = """\
   lcca export results/quickstart/0123456789ab tables
   lcca export results/quickstart/0123456789ab paper/tables --form latex
   lcca export results/quickstart/0123456789ab sqlite:///mlflow.db
+  lcca export configs/fabric/incast.yaml incast.cm
   lcca export configs/policies/law-e2e.json law.c"""
 
-FORMS = ("csv", "parquet", "latex")
+FORMS = ("csv", "parquet", "latex", "fct")
 """Those of `lcca.experiments.reading.exporting.export_tables`."""
 
 
 @frozen
 class Export:
-    what: Path = argument("a run's folder, or a policy.json", name="RUN|POLICY")
+    what: Path = argument("a run's folder, a fabric scenario, or a policy.json", name="RUN|SCENARIO|POLICY")
     to: str = argument(
         "of a run: the folder of its tables, or the tracking store of MLflow that logs it, as in "
-        "http://127.0.0.1:5000; of a policy: the .c file of a law to write",
+        "http://127.0.0.1:5000; of a scenario: the .cm file of the flows of its first trial, for htsim; of a policy: "
+        "the .c file of a law to write",
         name="FOLDER|STORE|FILE",
     )
     _: KW_ONLY
     form: str | None = option(
-        "of a run's tables (default: csv); latex: tables of a paper, and numbers.tex", choices=FORMS
+        "of a run's tables (default: csv); latex: tables of a paper, and numbers.tex; fct: completion times on a "
+        "fabric as HPCC's simulator writes them",
+        choices=FORMS,
     )
 
 
@@ -44,7 +48,9 @@ def run(verb: Export, options: argparse.Namespace) -> int:
     store = of_run and ":/" in verb.to
     if verb.form is not None and (store or not of_run):
         raise InputError(f"{verb.what}: --form is of tables; it needs a run's folder, and a folder to write to")
-    return (_policy if not of_run else _logged if store else _tables)(verb, options)
+    if not of_run:
+        return _flows(verb, options) if verb.what.suffix in (".yaml", ".yml") else _policy(verb, options)
+    return _logged(verb, options) if store else _tables(verb, options)
 
 
 def _tables(verb: Export, options: argparse.Namespace) -> int:
@@ -72,15 +78,33 @@ def _tracked(found: LoadedRun, store: str) -> str:
     return track(found, store)
 
 
+def _new_file(name: str) -> Path:
+    if (file := Path(name)).exists():
+        raise InputError(f"{file}: there already; remove it or choose another name")
+    return file
+
+
+def _flows(verb: Export, options: argparse.Namespace) -> int:
+    from lcca.evaluation.fabric.formats.connection_matrix import connection_matrix
+    from lcca.evaluation.fabric.scenario import read_scenario
+    from lcca.evaluation.scenarios.seeds import seed_of
+    from lcca.inputs.files import write_atomically
+
+    file, scenario = _new_file(verb.to), read_scenario(verb.what)
+    with about(verb.what):
+        text, changed = connection_matrix(scenario.flows(seed_of(1, 0)), scenario.fabric.hosts, verb.what.name)
+    write_atomically(file, text.encode())
+    found = {"flows": str(file), "changed": changed}
+    return print_answer(options, found, [f"wrote {file}", *(f"changed: {each}" for each in changed)])
+
+
 def _policy(verb: Export, options: argparse.Namespace) -> int:
     from lcca.inputs.files import write_atomically
     from lcca.remy_plus.files import lawc, policyfile
     from lcca.remy_plus.policies.fabric_law import FabricLaw
     from lcca.remy_plus.policies.law import Law
 
-    file = Path(verb.to)
-    if file.exists():
-        raise InputError(f"{file}: there already; remove it or choose another name")
+    file = _new_file(verb.to)
     policy = policyfile.load(verb.what).policy
     if not isinstance(policy, Law | FabricLaw):
         raise InputError(f"{verb.what}: only laws have a form in C")

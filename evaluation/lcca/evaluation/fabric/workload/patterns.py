@@ -1,4 +1,4 @@
-"""Workloads in which nothing or little is random: all-to-all rounds, permutations, the flows of a file."""
+"""Workloads in which nothing or little is random: all-to-all rounds and permutations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from lcca.evaluation.fabric.workload.part import MOST_BYTES, MOST_US, NO_HOST, Floats, Ints, Misfit, Part, Streams
-from lcca.inputs.errors import InputError
-from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.fabric.traces import read_flows
 
 
 class AllToAll(Part):
@@ -117,54 +114,3 @@ class Permutation(Part):
         dst[cycle] = np.roll(cycle, -1)
         size, start = np.full(topology.hosts, self.bytes), np.full(topology.hosts, self.start_us * 1000)
         return FabricFlows(np.arange(topology.hosts), dst, size, start)
-
-
-class Trace(Part):
-    """The flows of a file, with their paths and classes where it has any; the same for every seed.
-
-    Attributes:
-        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path; priority, the
-            class of each flow in place of the key, 0 served first; after, the ids of flows that must be over before it
-            starts, such as `3 17 20..35`, and delay_ns, how long after them; job and step, what it belongs to. Those
-            that begin after `duration_us` are left out.
-        over: when flows are over for those that wait for them: as their last byte is received, or as their sender has
-            the ACK of it.
-    """
-
-    kind: Literal["trace"]
-    flows: FileOrName
-    over: Literal["received", "acknowledged"] = "received"
-
-    ends: ClassVar[bool] = True
-
-    def problem(self, topology: FabricTopology, classes: int | None = None) -> Misfit | None:
-        """Return the key that does not fit the fabric, or has other classes than so many, and why."""
-        try:
-            read_flows(self.flows, topology, classes)
-        except InputError as error:
-            return ("flows",), str(error)
-        return None
-
-    def class_problem(self, topology: FabricTopology, classes: int, by_size: bool) -> Misfit | None:
-        """Return the key whose classes cannot be, and why."""
-        if misfit := self.problem(topology, classes):
-            return misfit
-        if self.priority and read_flows(self.flows, topology).priority.any():
-            return ("priority",), f"excludes the column priority of {self.flows}: leave one of them out"
-        return super().class_problem(topology, classes, by_size)
-
-    def has_classes(self, topology: FabricTopology) -> bool:
-        """Tell whether any of its flows has another class than the first."""
-        return super().has_classes(topology) or bool(read_flows(self.flows, topology).priority.any())
-
-    def jobs(self, topology: FabricTopology) -> int:
-        """Return how many jobs of training its columns name."""
-        return int(read_flows(self.flows, topology).job.max(initial=-1)) + 1
-
-    def count(self, topology: FabricTopology, duration_ns: float) -> float:
-        """Return none: the file's are there already."""
-        return 0
-
-    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
-        """Return the flows of the file that start within the duration."""
-        return read_flows(self.flows, topology, over=self.over).before(duration_ns)
