@@ -117,7 +117,8 @@ class FabricScenario(Model):
         preset: conventions, of `lcca.remy_plus.fabric.settings.PRESETS`: our own, or those of HPCC's ns-3 simulator.
         topology: hosts, switches and links.
         workload: the flows.
-        duration_us: flows start within it. Workloads that end by themselves need none.
+        duration_us: flows start within it; where there are jobs, flows that wait for others may begin later, so that
+            jobs end. Workloads that end by themselves need none.
         drain_us: how long after `duration_us` (or the last start) flows may go on; those that have not finished then
             are counted as unfinished. Without a duration, rounds of a closed loop may take so long each.
         warmup_us: flows that start before it are there and do not count; ports count from the beginning.
@@ -281,6 +282,11 @@ class FabricScenario(Model):
     def end_ns(self) -> float:
         """When the duration is over, within which flows start."""
         return np.inf if self.duration_us is None else self.duration_us * 1000
+
+    @property
+    def last_start_ns(self) -> float:
+        """Before when flows that wait for others begin."""
+        return np.inf if self.has_jobs else self.end_ns
 
     def flows(self, seed: int, network: int = 0) -> FabricFlows:
         """Return the flows of a trial: the same for every transport.

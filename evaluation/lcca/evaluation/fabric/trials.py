@@ -231,7 +231,7 @@ def run_fabric_trial(
     threads: int = 1,
 ) -> FabricTrial:
     """Run one transport, which reports call `policy`, on the flows of one seed."""
-    ends = scenario.horizon_ns(flows), watch, scenario.end_ns
+    ends = scenario.horizon_ns(flows), watch, scenario.last_start_ns
     record = engine.run(scenario.fabric, flows, seed % LARGEST, *ends, threads=threads)
     jobs = scenario.jobs(seed)
     return FabricTrial(

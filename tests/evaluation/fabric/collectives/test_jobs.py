@@ -219,3 +219,14 @@ def test_jobs_have_rows_and_a_timeline() -> None:
         == (record["flow_start_ns"] + record["flow_fct_ns"])[trials[1].flows.job == 1].max()
     )
     assert sorted(set(first["rank"])) == [0, 1, 2, 3] and len(draw_steps(points, "t").axes) == 4
+
+
+def test_a_job_goes_on_after_the_duration() -> None:
+    """Traffic beside it begins within the duration; its own messages until it ends, `drain_us` later at the latest."""
+    storage = {"kind": "poisson", "sizes": "uniform:1:2000", "load": 0.1, "load_of": "host-links"}
+    job = {"kind": "job", "operations": [RING], "iterations": 4}
+    keys = {"name": "t", "topology": STAR, "duration_us": 100, "drain_us": 5000}
+    found = FabricScenario.model_validate(keys | {"workload": {"kind": "mix", "parts": [job, storage]}})
+    trial = run(found)
+    start, own = trial.record["flow_start_ns"], trial.flows.job >= 0
+    assert trial.job_times["finished"].all() and start[own].max() > 200_000 > 100_000 >= start[~own].max()
