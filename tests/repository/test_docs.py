@@ -82,7 +82,8 @@ def test_named_files_and_modules_exist() -> None:
 
 def lost(text: str) -> list[str]:
     imported = [f"{module}.{each.strip()}" for module, names in IMPORT.findall(text) for each in names.split(",")]
-    files = [file for file in [*NAMED_FILE.findall(text), *CONFIG.findall(text)] if not (ROOT / file).exists()]
+    named = [*NAMED_FILE.findall(text), *CONFIG.findall(text)]
+    files = [file for file in named if not (ROOT / file).exists() and not taken_out(ROOT / file)]
     return files + [dotted for dotted in [*MODULE.findall(text), *imported] if not defined(dotted)]
 
 
