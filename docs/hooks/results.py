@@ -349,7 +349,7 @@ def _marked(row: Row) -> str:
 
 
 RANGES = ("", "-rtt", "-senders")
-CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core")}
+CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
 TABLES: dict[str, Callable[[], str]] = {
