@@ -300,13 +300,15 @@ class FabricScenario(Model):
     def jobs(self, seed: int, network: int = 0) -> tuple[JobLook, ...]:
         """Return what the jobs of a trial take at the least; kept, as it takes a while."""
         drawn = [(part, each) for part, (_, each) in enumerate(self.parts) if isinstance(each, Job)]
-        first = np.cumsum([0, *(each.jobs(self._built) for _, each in self.parts)]).tolist()
+        if not drawn:
+            return ()
         key = (seed, network) if any(each.draws for _, each in drawn) else (0, 0)
         if key not in self._jobs:
             if len(self._jobs) >= MOST_KEPT:
                 self._jobs.clear()
             packets = Packets(self.payload_bytes, self.overhead_bytes)
             looks = [each.look(self._ways_between, Streams(*key, part), packets) for part, each in drawn]
+            first = np.cumsum([0, *(each.jobs(self._built) for _, each in self.parts)]).tolist()
             numbers = (first[part] for part, _ in drawn)
             self._jobs[key] = tuple(replace(each, number=number) for each, number in zip(looks, numbers, strict=True))
         return self._jobs[key]

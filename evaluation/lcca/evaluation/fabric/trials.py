@@ -130,6 +130,7 @@ class FabricTrial:
             own = end[self.flows.job == look.number]
             finished = not np.isnan(own).any()
             last = float(own.max()) if finished else float(self.record["end_ns"])
+            last += look.rest_ns
             rows.append({"took_us": (last - look.start_ns) / 1000, "finished": finished, "look": look})
         return pd.DataFrame(rows, columns=["took_us", "finished", "look"])
 
@@ -233,10 +234,8 @@ def run_fabric_trial(
     """Run one transport, which reports call `policy`, on the flows of one seed."""
     ends = scenario.horizon_ns(flows), watch, scenario.last_start_ns
     record = engine.run(scenario.fabric, flows, seed % LARGEST, *ends, threads=threads)
-    jobs = scenario.jobs(seed)
-    return FabricTrial(
-        policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us, jobs=jobs
-    )
+    found = (policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
+    return FabricTrial(*found, jobs=scenario.jobs(seed))
 
 
 def run_fluid_trial(
@@ -263,12 +262,8 @@ def trials_of(rows: pd.DataFrame, scenario: FabricScenario) -> list[FabricTrial]
     flows = {seed: scenario.flows(seed) for seed in map(int, rows["seed"].unique())}
     hosts, warmup = scenario.fabric.hosts, 1000 * scenario.warmup_us
     return [
-        FabricTrial(
-            *(policy, int(seed), hosts, flows[int(seed)], _unpacked(packed)),
-            warmup_ns=warmup,
-            jobs=scenario.jobs(int(seed)),
-        )
-        for policy, seed, packed in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
+        FabricTrial(policy, seed, hosts, flows[seed], _unpacked(packed), warmup_ns=warmup, jobs=scenario.jobs(seed))
+        for policy, seed, packed in zip(rows["policy"], map(int, rows["seed"]), rows[RECORD], strict=True)
     ]
 
 

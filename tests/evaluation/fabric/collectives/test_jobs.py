@@ -174,8 +174,17 @@ def test_cuts_are_those_of_hosts_leaves_and_slow_links() -> None:
             "operations.0.algorithm: halving-doub",
         ),
         ({"operations": [RING | {"algorithm": "double-tree", "slots": 3}]}, "operations.0.slots: is of rings"),
+        ({"operations": [RING | {"algorithm": "halving-doubling", "pieces": 2}]}, "operations.0.pieces: is of rings"),
         ({"operations": [RING | {"among": "node"}]}, "operations.0.among: node has one rank alone; set ranks_per_node"),
         ({"ranks": 6, "ranks_per_node": 4}, "ranks_per_node: must divide the 6 ranks"),
+        (
+            {"operations": [RING | {"among": "node"}], "ranks_per_node": 2, "nvlink_gbps": 100},
+            "operations: send nothing over the fabric",
+        ),
+        (
+            {"operations": [{"kind": "experts", "tokens": 1, "top": 1, "out_bytes": 1, "back_bytes": 1}]},
+            "operations: send nothing over the fabric",
+        ),
         ({"operations": []}, "operations: Tuple should have at least 1 item"),
         (
             {"operations": [{"kind": "experts", "tokens": 1, "top": 9, "out_bytes": 1, "back_bytes": 1}]},
@@ -230,3 +239,23 @@ def test_a_job_goes_on_after_the_duration() -> None:
     trial = run(found)
     start, own = trial.record["flow_start_ns"], trial.flows.job >= 0
     assert trial.job_times["finished"].all() and start[own].max() > 200_000 > 100_000 >= start[~own].max()
+
+
+def test_what_ranks_do_after_the_last_message_counts() -> None:
+    """The all-gather within servers that ends a hierarchical all-reduce: before the next iteration, and at the end."""
+    rails = {"kind": "all-reduce", "bytes": 40_000, "among": "rail"}
+    gather = {"kind": "all-gather", "bytes": 80_000, "among": "node"}
+    job = {"ranks_per_node": 2, "nvlink_gbps": 160, "iterations": 2}
+    with_it, without = (run(scenario(STAR, job | {"operations": each})) for each in ([rails, gather], [rails]))
+    gather_us = 40_000 * 8 / 160 / 1000
+    took = [each.job_times["took_us"].iloc[0] for each in (with_it, without)]
+    assert took[0] == pytest.approx(took[1] + 2 * gather_us, abs=0.1)
+    bounds = [each.jobs[0].bound_ns for each in (with_it, without)]
+    assert bounds[0] == pytest.approx(bounds[1] + 2000 * gather_us)
+
+
+def test_a_way_is_the_fastest_whatever_the_hosts_share() -> None:
+    fabric = leaf_spine(2, 2, 2, 100, 100)
+    gbps = np.where(fabric.a == 0, 10.0, np.where(fabric.b == fabric.nodes - 1, 25.0, fabric.gbps))
+    ways = Ways(type(fabric)(fabric.hosts, fabric.switches, fabric.a, fabric.b, gbps, fabric.delay_ns))
+    assert [[gbps for gbps, _ in ways.way(src, 3)] for src in (0, 1, 2)] == [[10, 100, 100, 100], [100] * 4, [100] * 2]

@@ -23,7 +23,7 @@ from .uet_support import SPRAYING, TRANSPORTS, Cell
 
 DATA = UET.parent / "collectives"
 NOTICE_NS = 1000.0
-SEEDS = 10
+SEEDS = 12
 
 
 @pytest.fixture(autouse=True)
@@ -147,12 +147,34 @@ def test_jobs_end_as_the_peers_do(tmp_path: Path) -> None:
     """Within 2 % in 94.9 % of the sprayed cells, and but for chance in 98.5 %; with a slow spine within 5 %."""
     slow = [cell for cell in SPRAYED if cell[0].endswith("-slow")]
     within, or_chance = near([cell for cell in SPRAYED if cell not in slow], 0.02, tmp_path)
+    print(f"sprayed: {within:.3f} within 2 %, {or_chance:.3f} but for chance")
     assert within >= 0.93 and or_chance >= 0.97
     within, or_chance = near(slow, 0.05, tmp_path)
+    print(f"slow spine: {within:.3f} within 5 %, {or_chance:.3f} but for chance")
     assert within >= 0.85 and or_chance >= 0.95
 
 
 @pytest.mark.full
 def test_jobs_on_one_way_each_end_as_the_peers_do_but_for_chance(tmp_path: Path) -> None:
     hashed = [cell for cell in cells(drawn=True) if cell[2].endswith("ecmp")]
-    assert near(hashed, 0.02, tmp_path)[1] >= 0.85
+    within, or_chance = near(hashed, 0.02, tmp_path)
+    print(f"one way each: {within:.3f} within 2 %, {or_chance:.3f} but for chance")
+    assert or_chance >= 0.85
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="no reference data")
+def test_receivers_that_forget_what_is_over_do_not_slow_later_rounds(tmp_path: Path) -> None:
+    """Grants to flows that are over make later rounds slow in the peer, and here with its convention alone."""
+    scenario, gbps = "a2a16rounds-star", 100
+    flows = flows_of(scenario, "send", gbps, tmp_path)
+    bounds = pd.read_csv(DATA / "bounds.csv")
+    own = (bounds.scenario == scenario) & (bounds.gbps == gbps) & (bounds.depends == "send")
+    bound_ns = bounds[own][["chain_ns", "nic_ns"]].max(axis=1).max()
+    usual, ratio = engine(scenario, gbps, "rccc").settings, {}
+    for asks in (0, 1):
+        of = FabricEngine("rccc", {"asks": asks}, usual)
+        record = of.run(topology(scenario, gbps), flows, seed=1, horizon_ns=1e9)
+        end_ns = (record["flow_start_ns"] + record["flow_fct_ns"]).max() - NOTICE_NS * notices(flows).max()
+        ratio[asks] = end_ns / bound_ns
+    print(f"rounds over their bound: {ratio[0]:.2f} as the peer, {ratio[1]:.2f} where receivers forget")
+    assert ratio[0] > 3 and ratio[1] < 1.2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Ways:
     """The fastest of the shortest ways between hosts, and the cuts that they cross, by the rates of links as built."""
 
     topology: FabricTopology
+    _following: dict[int, list[int]] = field(default_factory=dict, repr=False)
+    _ways: dict[tuple[int, int], tuple[Hop, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _hops(self) -> dict[tuple[int, int], Hop]:
@@ -49,16 +51,17 @@ class Ways:
         links, ends = len(one.a), np.concatenate([[one.a, one.b], [one.b, one.a]], axis=1).T.tolist()
         return {(a, b): (rates[i], float(one.delay_ns[i % links])) for i, (a, b) in enumerate(ends)}
 
-    @cache  # noqa: B019 - as long-lived as the fabric
-    def _to(self, host: int) -> tuple[list[int], list[int]]:
-        """Return, for each node, its distance to a host in links, and the next node on the fastest of these ways."""
+    def _to(self, target: int) -> list[int]:
+        """Return, for each node, the next one on the fastest of the shortest ways to a node."""
+        if target in self._following:
+            return self._following[target]
         count, near = self.topology.nodes, self.topology.neighbours
         distance, following, width = [-1] * count, [-1] * count, [0.0] * count
-        distance[host], width[host], edge = 0, np.inf, [host]
+        distance[target], width[target], edge = 0, np.inf, [target]
         while edge:
             reached: list[int] = []
             for node in edge:
-                if node < self.topology.hosts and node != host:
+                if node < self.topology.hosts and node != target:
                     continue  # hosts do not forward
                 for other in near[node]:
                     if distance[other] < 0:
@@ -68,16 +71,21 @@ class Ways:
                     if distance[other] == distance[node] + 1 and wide > width[other]:
                         width[other], following[other] = wide, node
             edge = reached
-        return distance, following
+        self._following[target] = following
+        return following
 
-    @cache  # noqa: B019
     def way(self, src: int, dst: int) -> tuple[Hop, ...]:
-        """Return the links of the way from one host to another."""
-        found, node, following = [], src, self._to(dst)[1]
-        while node != dst:
-            found.append(self._hops[node, following[node]])
-            node = following[node]
-        return tuple(found)
+        """Return the links of the way from one node to another."""
+        near = self.topology.neighbours
+        if dst < self.topology.hosts and len(near[dst]) == 1:  # as to its switch: hosts of one share what is found
+            return (*self.way(src, near[dst][0]), self._hops[near[dst][0], dst])
+        if (src, dst) not in self._ways:
+            found, node, following = [], src, self._to(dst)
+            while node != dst:
+                found.append(self._hops[node, following[node]])
+                node = following[node]
+            self._ways[src, dst] = tuple(found)
+        return self._ways[src, dst]
 
     def alone_ns(self, src: Ints, dst: Ints, size: Ints, packets: Packets) -> Floats:
         """Return what messages take alone until their last byte is received, at the least, were they spread over ways.
@@ -92,8 +100,8 @@ class Ways:
         return found
 
     @cached_property
-    def cuts(self) -> list[tuple[Ints, Floats]]:
-        """Cuts: for each tier, the part of each host (hosts,), and the Gb/s of the links out of each part.
+    def cuts(self) -> list[tuple[Ints, Floats, Floats]]:
+        """Cuts: for each tier, the part of each host (hosts,), and the Gb/s of the links out of and into each part.
 
         Parts of tier 0 are hosts, of tier 1 hosts with their ToR, of tier 2 pods, and so on.
         """
@@ -107,20 +115,21 @@ class Ways:
                 for a, b in ((one.a[below], one.b[below]), (one.b[below], one.a[below])):
                     np.minimum.at(part, a, part[b])
                 changed = bool((part != before).any())
-            out = np.zeros(one.nodes)
+            out, into = np.zeros(one.nodes), np.zeros(one.nodes)
             rates = one.end_gbps.reshape(2, -1)
-            for near, far, rate in ((one.a, one.b, rates[0]), (one.b, one.a, rates[1])):
+            for near, far, there, back in ((one.a, one.b, *rates), (one.b, one.a, *rates[::-1])):
                 leaves = (one.tier[near] <= tier) & (one.tier[far] > tier)
-                np.add.at(out, part[near[leaves]], rate[leaves])
-            found.append((part[: one.hosts], out))
+                np.add.at(out, part[near[leaves]], there[leaves])
+                np.add.at(into, part[near[leaves]], back[leaves])
+            found.append((part[: one.hosts], out, into))
         return found
 
     def cut_ns(self, src: Ints, dst: Ints, size: Ints, packets: Packets) -> float:
         """Return how long the bytes of messages take out of, or into, the part of the fabric that they fill most."""
         wire, most = packets.wire(size).astype(np.float64), 0.0
-        for part, gbps in self.cuts:
+        for part, out, into in self.cuts:
             crossing = part[src] != part[dst]
-            for ends in (src, dst):  # the links of a part are as fast both ways unless the fabric says otherwise
+            for ends, gbps in ((src, out), (dst, into)):
                 bytes_ = np.bincount(part[ends[crossing]], wire[crossing], len(gbps))
                 most = max(most, float(np.max(np.divide(bytes_ * 8, gbps, out=np.zeros_like(gbps), where=gbps > 0))))
         return most

@@ -41,6 +41,7 @@ class JobLook:
         number: of the job, as its messages have it.
         start_ns: when it begins.
         iterations: how many.
+        rest_ns: what its slowest rank does after the last message.
         bound_ns: of all iterations: the sum over their operations of the longest chain of messages, each alone, or of
             the time of the fullest cut, whichever is more. Operations of which ranks begin one while others are in the
             one before may take a little less.
@@ -51,6 +52,7 @@ class JobLook:
     number: int
     start_ns: float
     iterations: int
+    rest_ns: float
     bound_ns: float
     compute_ns: float
     moved_bytes: float
@@ -119,14 +121,11 @@ class Job(Part):
 
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""
-        listed, known = topology.hosts, f"the fabric has hosts 0 to {topology.hosts - 1}"
+        listed = topology.hosts
         if isinstance(self.placement, tuple):
             listed = len(self.placement)
-            for place, host in enumerate(self.placement):
-                if not 0 <= host < topology.hosts:
-                    return ("placement", place), f"host {host} is unknown; {known}"
-                if host in self.placement[:place]:
-                    return ("placement", place), f"host {host} is a rank already; name each once"
+            if misfit := _misplaced(self.placement, topology.hosts):
+                return misfit
         ranks = self.size(topology)
         if ranks < 2 or self.skip_hosts + ranks > listed:
             return ("ranks",), f"must be from 2 to {listed - self.skip_hosts}, the hosts that are left, got {ranks}"
@@ -138,19 +137,22 @@ class Job(Part):
                 return ("operations", number, "among"), f"{each.among} has one rank alone; set ranks_per_node"
             if misfit := each.problem(len(members)):
                 return ("operations", number, *misfit[0]), misfit[1]
+        if not self.count(topology, np.inf):
+            return ("operations",), "send nothing over the fabric; let ranks of several nodes send, or more tokens"
         return None
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many messages there are."""
-        parts = self._parts(self.size(topology), Streams(0), 0)
+        ranks = self.size(topology)
+        parts = self._parts(ranks, Streams(0), 0, np.zeros(ranks))
         return self.iterations * sum(len(own) for part in parts for _, own in part.groups)
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the messages of all iterations."""
         ranks, found, first, rounds = self.size(topology), Schedule(), dict[int, int](), list[int]()
-        before = 0
+        before, waits = 0, np.zeros(ranks)
         for number in range(self.iterations):
-            for part in self._parts(ranks, streams, number):
+            for part in self._parts(ranks, streams, number, waits):
                 if part.barrier and (every := found.wait(range(before, len(found)))) >= 0:
                     first = dict.fromkeys(range(ranks), every)
                 before, steps = len(found), max(found.step, default=-1) + 1
@@ -163,9 +165,9 @@ class Job(Part):
     def look(self, ways: Ways, streams: Streams, packets: Packets) -> JobLook:
         """Return what the job takes at the least, on a fabric whose links are as they were built."""
         ranks, hosts = self.size(ways.topology), self.hosts(ways.topology, streams)
-        bound_ns = compute_ns = moved = 0.0
+        bound_ns, compute_ns, moved, waits = 0.0, 0.0, 0.0, np.zeros(ranks)
         for number in range(self.iterations):
-            for part in self._parts(ranks, streams, number):
+            for part in self._parts(ranks, streams, number, waits):
                 chain = idle = 0.0
                 src, dst, size = (np.empty(0, dtype=np.int64) for _ in range(3))
                 for members, own in part.groups:
@@ -177,7 +179,9 @@ class Job(Part):
                 bound_ns += max(chain, min(part.delay_ns.values()) + ways.cut_ns(src, dst, size, packets))
                 compute_ns += idle
             moved += sum(each.moved(len(self._members(each, ranks)[0])) for each in self.operations)
-        return JobLook(0, self.start_us * 1000, self.iterations, float(bound_ns), float(compute_ns), float(moved))
+        rest = float(waits.max())
+        least = (float(bound_ns) + rest, float(compute_ns) + rest, float(moved))
+        return JobLook(0, self.start_us * 1000, self.iterations, rest, *least)
 
     def hosts(self, topology: FabricTopology, streams: Streams) -> Ints:
         """Return the host of each rank."""
@@ -200,9 +204,9 @@ class Job(Part):
             return [every[first : first + node] for first in range(0, ranks, node)]
         return [every[rail::node] for rail in range(node)] if operation.among == "rail" else [every]
 
-    def _parts(self, ranks: int, streams: Streams, number: int) -> Iterator[_Part]:
-        """Yield the parts of an iteration."""
-        slow, waits = self._stragglers(ranks, streams, number), np.zeros(ranks)
+    def _parts(self, ranks: int, streams: Streams, number: int, waits: Floats) -> Iterator[_Part]:
+        """Yield the parts of an iteration; `waits` is what ranks have to do before and after it, ns."""
+        slow = self._stragglers(ranks, streams, number)
         for place, operation in enumerate(self.operations):
             groups = self._members(operation, ranks)
             waits += operation.compute_us * 1000 * slow
@@ -216,7 +220,7 @@ class Job(Part):
                 schedules = [schedule for _, schedule in own]
                 delay_ns = dict(enumerate(waits.tolist()))
                 yield _Part(operation.barrier and step == 0, delay_ns, list(zip(groups, schedules, strict=True)))
-                waits = np.zeros(ranks)
+                waits[:] = 0
 
     def _stragglers(self, ranks: int, streams: Streams, number: int) -> Floats:
         """Return how many times as long each rank computes."""
@@ -225,3 +229,12 @@ class Job(Part):
             count = max(round(self.stragglers.share * ranks), 1)
             found[streams.shuffled(STRAGGLERS + number, np.arange(ranks))[:count]] = self.stragglers.factor
         return found
+
+
+def _misplaced(placement: tuple[int, ...], hosts: int) -> Misfit | None:
+    for place, host in enumerate(placement):
+        if not 0 <= host < hosts:
+            return ("placement", place), f"host {host} is unknown; the fabric has hosts 0 to {hosts - 1}"
+        if host in placement[:place]:
+            return ("placement", place), f"host {host} is a rank already; name each once"
+    return None

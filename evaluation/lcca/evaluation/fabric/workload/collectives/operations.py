@@ -45,31 +45,45 @@ class Operation(Model):
         """Return the bytes that a rank has to send at least: busbw in nccl-tests is these over the time."""
 
 
-class AllReduce(Operation):
-    """Every rank has the sum of the buffers of all.
+class OfRings(Operation):
+    """A collective by rings.
 
     Attributes:
-        algorithm: `ring`, 2(n − 1) steps of 1/n of the buffer; `halving-doubling`, 2 log2 n of ever smaller parts; or
-            NCCL's `double-tree`.
-        bytes: of each rank's buffer.
-        channels: into which a ring's buffer is split, each a ring of its own; or trees.
-        pieces: of a channel's buffer, one after the other.
+        bytes: of the whole buffer, which each rank has.
+        channels: into which a ring's buffer is split, each a ring of its own.
+        pieces: of a channel's buffer, or of a tree's, one after the other.
         slots: messages of a channel that a rank of a ring has under way to its neighbour; any number if left out.
     """
 
-    kind: Literal["all-reduce"]
-    algorithm: Literal["ring", "halving-doubling", "double-tree"] = "ring"
     bytes: int = Field(ge=1, le=MOST_BYTES)
     channels: int = Field(default=1, ge=1, le=64)
     pieces: int = Field(default=1, ge=1, le=10_000)
     slots: int | None = Field(default=None, ge=1)
 
+    def ring(self, ranks: int, steps: int) -> Schedule:
+        """Return the messages of a ring of so many steps."""
+        return schedules.ring(ranks, self.bytes, steps, self.channels, self.pieces, self.slots or 0)
+
+
+class AllReduce(OfRings):
+    """Every rank has the sum of the buffers of all.
+
+    Attributes:
+        algorithm: `ring`, 2(n − 1) steps of 1/n of the buffer; `halving-doubling`, 2 log2 n of ever smaller parts; or
+            NCCL's `double-tree`.
+    """
+
+    kind: Literal["all-reduce"]
+    algorithm: Literal["ring", "halving-doubling", "double-tree"] = "ring"
+
     def problem(self, ranks: int) -> Misfit | None:
         """Return the key that does not fit so many ranks, and why."""
         if self.algorithm == "halving-doubling" and ranks & (ranks - 1):
             return ("algorithm",), f"halving-doubling needs a power of two of ranks, and there are {ranks}; take ring"
-        if self.algorithm != "ring" and self.slots:
-            return ("slots",), f"is of rings; leave it out, or take algorithm ring in place of {self.algorithm}"
+        of_tree = {"pieces"} if self.algorithm == "double-tree" else set()
+        others = {"channels", "pieces", "slots"} & self.model_fields_set - of_tree
+        if self.algorithm != "ring" and others:
+            return (min(others),), f"is of rings; leave it out, or take algorithm ring in place of {self.algorithm}"
         return None
 
     def parts(self, ranks: int, streams: Streams, key: int) -> list[Step]:
@@ -78,32 +92,21 @@ class AllReduce(Operation):
             return [(0.0, schedules.halving_doubling(ranks, self.bytes))]
         if self.algorithm == "double-tree":
             return [(0.0, schedules.double_tree(ranks, self.bytes, self.pieces))]
-        return [(0.0, schedules.ring(ranks, self.bytes, 2 * (ranks - 1), self.channels, self.pieces, self.slots or 0))]
+        return [(0.0, self.ring(ranks, 2 * (ranks - 1)))]
 
     def moved(self, ranks: int) -> float:
         """Return 2(n − 1)/n of the buffer."""
         return 2 * (ranks - 1) / ranks * self.bytes
 
 
-class Half(Operation):
-    """A reduce-scatter, of which each rank keeps 1/n of the sum, or an all-gather, after which each has all: a ring.
-
-    Attributes:
-        bytes: of the whole buffer.
-        channels: into which it is split, each a ring of its own.
-        pieces: of a channel's buffer, one after the other.
-        slots: messages of a channel that a rank has under way to its neighbour; any number if left out.
-    """
+class Half(OfRings):
+    """A reduce-scatter, of which each rank keeps 1/n of the sum, or an all-gather, after which each has all: a ring."""
 
     kind: Literal["reduce-scatter", "all-gather"]
-    bytes: int = Field(ge=1, le=MOST_BYTES)
-    channels: int = Field(default=1, ge=1, le=64)
-    pieces: int = Field(default=1, ge=1, le=10_000)
-    slots: int | None = Field(default=None, ge=1)
 
     def parts(self, ranks: int, streams: Streams, key: int) -> list[Step]:
         """Return its messages."""
-        return [(0.0, schedules.ring(ranks, self.bytes, ranks - 1, self.channels, self.pieces, self.slots or 0))]
+        return [(0.0, self.ring(ranks, ranks - 1))]
 
     def moved(self, ranks: int) -> float:
         """Return (n − 1)/n of the buffer."""

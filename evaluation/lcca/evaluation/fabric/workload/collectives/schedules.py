@@ -48,8 +48,7 @@ def ring(ranks: int, size: int, steps: int, channels: int = 1, loops: int = 1, s
                         awaited, moments = [*awaited, sent[rank][-slots]], [*moments, "acknowledged"]
                     bytes_ = chunks[loop][(rank - step) % ranks]
                     now.append(found.send(rank, (rank + 1) % ranks, bytes_, step, found.wait(awaited, moments)))
-                for rank in range(ranks):
-                    sent[rank].append(now[rank])
+                    sent[rank].append(now[-1])
                 before = now
     return found
 
@@ -65,8 +64,7 @@ def halving_doubling(ranks: int, size: int) -> Schedule:
     """
     found, levels = Schedule(), ranks.bit_length() - 1
     order = [*range(levels), *reversed(range(levels))]
-    came: list[int] = []
-    sent: list[int] = []
+    came, sent = list[int](), list[int]()
     for step, level in enumerate(order):
         partner = ranks >> (level + 1)
         bytes_ = max(size >> (level + 1), 1)
