@@ -20,7 +20,7 @@ from lcca.experiments.recipes.function import function
 from lcca.experiments.recipes.rank import ranking
 from lcca.experiments.verbs.meeting import Compare, Rank
 from lcca.experiments.verbs.options import Kept
-from lcca.experiments.verbs.written import Sweep
+from lcca.experiments.verbs.sweeping import Sweep
 from lcca.inputs.errors import InputError
 from lcca.inputs.options import Count, Seed, argument, frozen, option, options_of
 

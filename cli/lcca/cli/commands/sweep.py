@@ -6,7 +6,7 @@ import argparse
 
 from lcca.cli.options.common import print_json, print_visible
 from lcca.evaluation.trials.layout import REPORT
-from lcca.experiments.verbs.written import Sweep
+from lcca.experiments.verbs.sweeping import Sweep
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lcca.cli.options.common import print_visible
 from lcca.cli.options.running import run_each
 from lcca.evaluation.trials.layout import OPTUNA, POLICY
-from lcca.experiments.verbs.written import Tune
+from lcca.experiments.verbs.tuning import Tune
 from lcca.inputs.errors import require
 from lcca.inputs.options import frozen, option
 

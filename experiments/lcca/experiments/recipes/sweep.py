@@ -36,7 +36,7 @@ from lcca.experiments.testing.selected import run_generalisation, run_tests
 from lcca.experiments.testing.summary import all_comparisons, summary, verdicts
 from lcca.experiments.testing.trainings import run_trainings, train_first
 from lcca.experiments.verbs.options import File
-from lcca.experiments.verbs.written import TRAINING_CACHE, Sweep
+from lcca.experiments.verbs.sweeping import TRAINING_CACHE, Sweep
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import require
 from lcca.inputs.files import write_atomically

@@ -23,7 +23,7 @@ from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import DEFAULT, TUNED, require_installed, search, source_of
-from lcca.experiments.verbs.written import Tune
+from lcca.experiments.verbs.tuning import Tune
 from lcca.inputs.json_values import interval
 from lcca.remy_plus.policies.policy import Policy
 from lcca.workers.pool import Pool, Threads

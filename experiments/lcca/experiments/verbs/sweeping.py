@@ -1,4 +1,4 @@
-"""Verbs that run what a file describes."""
+"""The verb that runs a campaign, and alone needs what campaigns need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lcca.experiments.verbs.options import File, Written, WrittenAlone
+from lcca.experiments.verbs.options import File, Written
 from lcca.inputs.options import Count, argument, frozen, option
 
 if TYPE_CHECKING:
@@ -38,11 +38,3 @@ class Sweep(Written):
     until: Literal["trained"] | None = option(
         "end after the trainings of the first training seeds; the same command without it goes on"
     )
-
-
-@frozen
-class Tune(WrittenAlone):
-    """`lcca tune`."""
-
-    _: KW_ONLY
-    storage: str | None = option("Optuna's database, for processes that share no disk (default: SQLite)", metavar="URL")
