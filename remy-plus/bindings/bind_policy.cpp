@@ -221,6 +221,14 @@ void bind_policy(nb::module_& m) {
           "A control law for fabrics (fabric_law.h): its terms, a coefficient for each feature that all have and three "
           "for each of its signals.")
       .def_static(
+          "path_law",
+          [](const std::string& transport, const std::vector<double>& terms, const std::vector<std::string>& signals,
+             const std::vector<double>& weights) {
+            return PolicyHandle{path_law_of(transport, terms, signals, weights)};
+          },
+          "transport"_a, "terms"_a, "signals"_a, "weights"_a,
+          "A law that chooses ways over a transport (path_law.hpp): its terms, and a weight for each signal.")
+      .def_static(
           "python", [](const nb::object& control) { return PolicyHandle{foreign_of(control)}; }, "control"_a,
           "A class in Python; see lcca.remy_plus.policies.python_control.")
       .def_static("mixture", &mixture, "adopters"_a, "others"_a, "share"_a,

@@ -226,11 +226,31 @@ inline nb::tuple state_of(const FabricLaw& policy) {
                         std::vector<double>(law.map, law.map + lcca_fabric_features + 3 * law.signals), signals);
 }
 
+inline PathLaw path_law_of(const std::string& transport, const std::vector<double>& terms,
+                           const std::vector<std::string>& signals, const std::vector<double>& weights) {
+  if (terms.size() != path_terms)
+    throw std::invalid_argument("a law that chooses ways has " + std::to_string(+path_terms) + " terms");
+  for (const auto* numbers : {&terms, &weights})
+    for (const double each : *numbers)
+      if (!std::isfinite(each)) throw std::invalid_argument("a number of a law is no finite number");
+  std::array<double, path_terms> found;
+  std::copy(terms.begin(), terms.end(), found.begin());
+  return {transport, found, signals_by_name(signals), weights};
+}
+
+inline nb::tuple state_of(const PathLaw& policy) {
+  std::vector<std::string> signals;
+  for (const Signal s : policy.signals) signals.emplace_back(signal_table[s].name);
+  return nb::make_tuple("path-law", policy.transport, std::vector<double>(policy.terms.begin(), policy.terms.end()),
+                        signals, policy.weights);
+}
+
 inline constexpr const char* real_table = "rule-table of real windows";
 
 inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<Law>(&policy)) return state_of(*p);
   if (const auto* p = std::get_if<FabricLaw>(&policy)) return state_of(*p);
+  if (const auto* p = std::get_if<PathLaw>(&policy)) return state_of(*p);
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
   if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
@@ -295,6 +315,9 @@ inline Policy policy_from(const nb::tuple& state) {
   if (kind == "fabric-law")
     return fabric_law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
                          nb::cast<std::vector<std::string>>(state[3]));
+  if (kind == "path-law")
+    return path_law_of(nb::cast<std::string>(state[1]), nb::cast<std::vector<double>>(state[2]),
+                       nb::cast<std::vector<std::string>>(state[3]), nb::cast<std::vector<double>>(state[4]));
   if (kind == "python") return foreign_of(nb::object(state[1]));
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");
 }

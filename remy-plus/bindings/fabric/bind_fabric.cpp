@@ -15,12 +15,16 @@
 #include "named.hpp"
 #include "parts.hpp"
 #include "remy_plus/fabric/fluid.hpp"
+#include "remy_plus/fabric/spraying/known_ways.hpp"
 #include "remy_plus/fabric/transport/answers.hpp"
 #include "remy_plus/fabric/transport/uet.hpp"
+#include "remy_plus/policies/policy.hpp"
 
 namespace remy_plus::bindings {
 
 using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
 
 namespace {
 
@@ -59,6 +63,10 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   int scheduling = 0;
   named.take("scheduling", scheduling);
   s.scheduling = static_cast<Scheduling>(scheduling);
+  int ways = 0;
+  named.take("ways", ways);
+  s.ways = static_cast<WayNumbers>(ways);
+  named.take("write_to_hosts", s.write_to_hosts);
   named.take("adaptive", s.adaptive);
   named.take("queue_pairs", s.queue_pairs);
   named.take("feedback_per_packet", s.feedback_per_packet);
@@ -299,6 +307,34 @@ nb::dict nscc_windows(const nb::dict& parameters, double gbps, double base_rtt_n
   return out;
 }
 
+// Entropies that a law chooses: packets (echo below 0) and answers to them, of 0 to 3 as Echo has it, one after the
+// other; `sent_ns` below 0 and `delay` below 0: not known; a form that is not a number: nor is it.
+std::vector<int> ways_chosen(nb::handle policy, int entropies, std::uint64_t key, double base_rtt_ns,
+                             const Values<std::int32_t>& echo, const Values<std::int32_t>& entropy,
+                             const Values<double>& now_ns, const Values<double>& sent_ns, const Values<double>& delay,
+                             const std::vector<std::vector<double>>& forms) {
+  require_equal({echo.shape(0), entropy.shape(0), now_ns.shape(0), sent_ns.shape(0), delay.shape(0), forms.size()},
+                "events");
+  KnownWays ways(std::get<PathLaw>(policy_of(policy)), Entropies(entropies, key), std::llround(base_rtt_ns * ns));
+  std::vector<int> chosen;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const Time now = std::llround(now_ns.data()[i] * ns);
+    if (echo.data()[i] < 0) {
+      chosen.push_back(ways.next(now));
+      continue;
+    }
+    WayNews news;
+    if (sent_ns.data()[i] >= 0) news.sent = std::llround(sent_ns.data()[i] * ns);
+    news.delay = delay.data()[i];
+    for (std::size_t k = 0; k < forms[i].size(); ++k) {
+      news.forms.at(k) = forms[i][k];
+      news.known |= static_cast<std::uint32_t>(!std::isnan(forms[i][k])) << k;
+    }
+    ways.hear(static_cast<std::uint8_t>(entropy.data()[i]), static_cast<Echo>(echo.data()[i]), news, now);
+  }
+  return chosen;
+}
+
 // What a law makes of answers, one after the other: its trims and marked_ways after each.
 nb::tuple answer_shares(const Values<std::uint8_t>& entropy, const Values<std::uint8_t>& nack,
                         const Values<std::uint8_t>& marked, const Values<double>& now_ns, double span_ns) {
@@ -339,6 +375,11 @@ void bind_fabric(nb::module_& m) {
         "at the last hop 2; rtt_ns since it was sent).");
   m.def("answer_shares", &answer_shares, "entropy"_a, "nack"_a, "marked"_a, "now_ns"_a, "span_ns"_a,
         "Signals trims and marked_ways of a sender after each of these answers to packets.");
+  m.def(
+      "ways_chosen", &ways_chosen, "policy"_a, "entropies"_a, "key"_a, "base_rtt_ns"_a, "echo"_a, "entropy"_a,
+      "now_ns"_a, "sent_ns"_a, "delay"_a, "forms"_a,
+      "Entropies that a law of ways chooses: packets (echo below 0) and answers (0 to 3: good, marked, trimmed, timed "
+      "out), one after the other.");
   m.attr("AS_BUILT") = as_built;
   m.attr("FABRIC_MOST_PORTS") = most_ports;
   m.attr("FABRIC_MOST_PORTS_OF_NODE") = most_ports_of_node;

@@ -94,13 +94,18 @@ std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& pa
     return std::make_unique<Mixed>(frame, part(0), part(1), nb::cast<std::vector<std::uint8_t>>(both[2]));
   }
   if (is_agents(transport)) return agents_of(transport, parameters, frame, settings);
+  const Policy& policy = policy_of(transport);
+  if (const auto* law = std::get_if<PathLaw>(&policy)) {
+    std::unique_ptr<Transport> made = transport_from(law->transport, parameters, frame);
+    made->choose_by(std::make_shared<const PathChoice>(*law, header_of(transport)));
+    return made;
+  }
   bool looks_at_hops = false;
   std::uint32_t keep_every = 0;
   Named named(parameters, "policy");
   named.take("looks_at_hops", looks_at_hops);
   named.take("keep_every", keep_every);
   named.end();
-  const Policy& policy = policy_of(transport);
   const int frame_bytes = settings.payload + settings.overhead;
   if (const auto* law = std::get_if<FabricLaw>(&policy))
     return std::make_unique<ByLaw>(frame, *law, frame_bytes, looks_at_hops, header_of(transport));

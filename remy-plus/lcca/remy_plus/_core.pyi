@@ -129,6 +129,12 @@ class Policy:
         """
 
     @staticmethod
+    def path_law(transport: str, terms: Sequence[float], signals: Sequence[str], weights: Sequence[float]) -> Policy:
+        """
+        A law that chooses ways over a transport (path_law.hpp): its terms, and a weight for each signal.
+        """
+
+    @staticmethod
     def python(control: object) -> Policy:
         """A class in Python; see lcca.remy_plus.policies.python_control."""
 
@@ -366,6 +372,11 @@ def nscc_windows(parameters: dict, gbps: float, base_rtt_ns: float, payload: int
 def answer_shares(entropy: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nack: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], now_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], span_ns: float) -> tuple:
     """
     Signals trims and marked_ways of a sender after each of these answers to packets.
+    """
+
+def ways_chosen(policy: object, entropies: int, key: int, base_rtt_ns: float, echo: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], entropy: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], now_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sent_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], forms: Sequence[Sequence[float]]) -> list[int]:
+    """
+    Entropies that a law of ways chooses: packets (echo below 0) and answers (0 to 3: good, marked, trimmed, timed out), one after the other.
     """
 
 AS_BUILT: float = -1.0

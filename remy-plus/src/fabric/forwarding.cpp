@@ -5,8 +5,8 @@
 
 namespace remy_plus::fabric {
 
-Forwarding::Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows)
-    : wiring_(wiring), hosts_(static_cast<std::size_t>(wiring.hosts())), flows_(std::move(flows)) {
+Forwarding::Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows, bool numbered)
+    : wiring_(wiring), numbered_(numbered), hosts_(static_cast<std::size_t>(wiring.hosts())), flows_(std::move(flows)) {
   adopt(routes);
 }
 

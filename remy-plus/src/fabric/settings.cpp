@@ -32,6 +32,7 @@ void require_possible(const Settings& s) {
   require_range("queue_bdps", s.queue_bdps, 0, 1e6);
   require_range("trim_bytes", s.trim_bytes, 0, largest_frame);
   require_range("spraying", static_cast<int>(s.spraying), 0, static_cast<int>(Spraying::mixed));
+  require_range("ways", static_cast<int>(s.ways), 0, static_cast<int>(WayNumbers::shared));
   require_range("scheduling", static_cast<int>(s.scheduling), 0, static_cast<int>(Scheduling::least_sent));
   require_range("entropies", s.entropies, 1, most_entropies);
   if (s.entropies & (s.entropies - 1)) throw std::invalid_argument("entropies: must be a power of two");

@@ -1,6 +1,7 @@
 // Hosts, switches and flows of a run.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -54,6 +55,10 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   transport_->reserve(flows.size());
   if (hosts() == Hosts::windowed && (settings.spraying != Spraying::flow || settings.sleek))
     throw std::invalid_argument(std::string(settings.sleek ? "sleek" : "spraying") + ": needs selective hosts");
+  if (settings.ways != WayNumbers::hashed && settings.spraying == Spraying::flow)
+    throw std::invalid_argument("ways: only senders that spray number them: let them spray, or take hashed");
+  if (transport_->choice() && settings.spraying == Spraying::flow)
+    throw std::invalid_argument("spraying: flow: a law that chooses ways has none to choose from");
   if (hosts() == Hosts::windowed && transport_->hears_answers())
     throw std::invalid_argument("trims, marked_ways: only selective hosts know them");
   require_grants();
@@ -125,6 +130,7 @@ void Simulation::make_ports() {
     for (int i = wiring_.first(node); i < wiring_.first(node + 1); ++i)
       ports_[static_cast<std::size_t>(i)].stamps = false;
   }
+  for (Port& port : ports_) port.stamps &= settings_.write_to_hosts || static_cast<int>(port.peer) >= wiring_.hosts();
 }
 
 const Speed* Simulation::speed_of(double gbps) {
@@ -224,7 +230,7 @@ void Simulation::make_forwarding(const std::vector<FlowStart>& flows, const Rout
     ends.push_back({static_cast<std::uint32_t>(flows[i].src), static_cast<std::uint32_t>(flows[i].dst),
                     key_of(settings_.seed, data_way, pair_of(flows, i)),
                     key_of(settings_.seed, ack_way, pair_of(flows, i))});
-  forwarding_ = std::make_unique<Forwarding>(wiring_, routes, std::move(ends));
+  forwarding_ = std::make_unique<Forwarding>(wiring_, routes, std::move(ends), settings_.ways != WayNumbers::hashed);
 }
 
 void Simulation::make_flows(const std::vector<FlowStart>& flows, const std::vector<FlowSet>& sets) {
@@ -279,7 +285,7 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   if (any(Telemetry::fair_rate)) make_fair_rates();
   if (any(Telemetry::header)) make_headers();
   const bool selective = hosts() == Hosts::selective;
-  if (selective) sprayed_.resize(flows.size());
+  if (selective) make_choosers();
   if (settings_.lossless && settings_.queue_bdps == 0) losses_ = std::make_unique<Losses>(flows.size(), lookahead_);
   auto* const uet = dynamic_cast<Uet*>(transport_.get());
   static const GrantParameters as_rccc;
@@ -293,6 +299,18 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   }
   fill_hosts(flows);
   fill_switches();
+}
+
+// Ways have the same numbers for all flows from a host to those of one switch.
+void Simulation::make_choosers() {
+  sprayed_.resize(flows_.size());
+  std::map<std::pair<std::uint32_t, int>, std::uint32_t> first;
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    const Flow& flow = flows_[i];
+    const int leaf = wiring_.end(wiring_.first(static_cast<int>(flow.dst))).peer;
+    sprayed_[i].chooser =
+        settings_.ways == WayNumbers::shared ? first.try_emplace({flow.src, leaf}, i).first->second : flow.pair;
+  }
 }
 
 void Simulation::fill_hosts(const std::vector<FlowStart>& flows) {

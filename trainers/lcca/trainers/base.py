@@ -142,6 +142,7 @@ class TrainerConfig(Model):
         formulas: whether its policies can have signals that are formulas.
         of_hosts: whether, on fabrics, they can have signals of selective hosts.
         rivals: whether it takes rivals.
+        fabrics_alone: whether it learns nowhere else.
         begins_without_header: whether what tasks share is trained without the bytes of their headers.
         unsaid: defaults of keys that came later.
         kind: names the trainer in configuration files.
@@ -157,6 +158,7 @@ class TrainerConfig(Model):
     formulas: ClassVar[bool] = False
     of_hosts: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
+    fabrics_alone: ClassVar[bool] = False
     begins_without_header: ClassVar[bool] = False
     unsaid: ClassVar[Mapping[str, Any]] = {"hard_networks": None}
 

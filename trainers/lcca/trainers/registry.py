@@ -17,6 +17,7 @@ from lcca.trainers.base import Trainer, TrainerConfig
 TRAINERS = {
     "rplus": "lcca.trainers.rplus.config:RplusConfig",
     "law": "lcca.trainers.law.config:LawConfig",
+    "paths": "lcca.trainers.law.paths:PathsConfig",
     "ppo": "lcca.trainers.drl.config:PpoConfig",
 }
 """Configurations by `kind`. Each names its trainer."""

@@ -44,7 +44,7 @@ FLOW_BYTES = 600
 
 
 _WAYS = (
-    *("spraying", "entropies", "adaptive", "queue_pairs", "feedback_per_packet"),
+    *("spraying", "entropies", "ways", "adaptive", "queue_pairs", "feedback_per_packet"),
     *("selective", "sleek", "granted"),
 )
 
@@ -131,6 +131,10 @@ class FabricScenario(Model):
         spraying: how senders choose the entropy of each packet, by which switches choose its way; with `flow` a flow
             has one way; each transport's own if left out.
         entropies: how many there are, a power of two.
+        ways: how switches choose among equal ways: by a hash of the flow and of the packet's entropy (hashed); or the
+            entropy alone is the number of the way (numbered), as with routes that senders write into packets; or so,
+            and a host keeps what it hears of ways for all its flows to hosts of one switch together (shared). Take as
+            many entropies as there are ways.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         queue_pairs: flows between the same hosts, in the same class, are messages of one queue pair: they share the
             hashes by which switches choose ways, and what senders know of entropies; else each flow has its own.
@@ -165,6 +169,7 @@ class FabricScenario(Model):
     stamping: DeploymentModel | None = None
     spraying: Literal["flow", "oblivious", "bitmap", "reps", "mixed"] | None = None
     entropies: int = Field(default=64, ge=1, le=256)
+    ways: Literal["hashed", "numbered", "shared"] = "hashed"
     adaptive: bool = False
     queue_pairs: bool = False
     feedback_per_packet: bool = False

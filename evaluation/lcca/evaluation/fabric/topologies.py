@@ -187,8 +187,8 @@ class LinkFile(Model):
     """A file of links; hosts are numbered before switches.
 
     Attributes:
-        links: CSV file with the columns a, b (nodes), gbps, delay_ns and perhaps error_rate, which must be 0; or a
-            topology of htsim (.topo) or HPCC (.txt).
+        links: CSV file with the columns a, b (nodes), gbps, delay_ns, perhaps gbps_back (from b to a, where it is not
+            gbps) and perhaps error_rate, which must be 0; or a topology of htsim (.topo) or HPCC (.txt).
         hosts: how many nodes are hosts; if left out, those with one link that come before all others. Not of .topo and
             .txt, which say so.
     """

@@ -52,6 +52,8 @@ def check_place(config: Campaign) -> None:
     if mixed := [each.name for each in config.generalisation if isinstance(each.networks, FabricSpace)]:
         raise InputError(f"generalisation: {mixed[0]}: a fabric is no condition of a campaign on networks")
     for trainer in config.named_trainers.values():
+        text = f"trainer.kind: {trainer.kind} learns on fabrics alone; name scenarios in networks.fabric, or use law"
+        require(not trainer.fabrics_alone, text)
         if trainer.hard_networks is not None:
             try:
                 trainer.hard_networks.beside(own)

@@ -16,6 +16,10 @@ inline constexpr int most_entropies = 256;
 // How senders choose the entropy of a packet (spraying/balancer.hpp); with `flow` every flow has one.
 enum class Spraying { flow, oblivious, bitmap, reps, mixed };
 
+// How switches choose among equal ways: by hashes of the flow and of the packet's entropy, or by the entropy alone,
+// which numbers the ways (source routes); with `shared` a host has one balancer for all flows to hosts of one switch.
+enum class WayNumbers { hashed, numbered, shared };
+
 // Which of its flows that may send a host sends of: of each in turn, of that with the fewest bytes left to send, or of
 // that with the fewest bytes sent. What an order is among equals is a matter of the kind of host.
 enum class Scheduling { round_robin, shortest, least_sent };
@@ -57,6 +61,9 @@ struct Settings {
   bool queue_pairs = false;  // flows of one share hashes and what its sender knows of entropies
   bool feedback_per_packet =
       false;  // an ACK tells of all packets that it newly acknowledges; else of that which it answers
+
+  WayNumbers ways = WayNumbers::hashed;
+  bool write_to_hosts = true;  // ports towards hosts write headers and stamps
 
   bool per_packet() const { return spraying != Spraying::flow || adaptive; }
 

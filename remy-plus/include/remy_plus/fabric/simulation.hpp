@@ -144,6 +144,7 @@ class Simulation {
   double full_frame() const;
   std::int64_t own_queue(double gbps) const;  // bytes that may wait at a port of this rate
   void make_ways(const std::vector<FlowStart>& flows);
+  void make_choosers();
   void make_forwarding(const std::vector<FlowStart>& flows, const Routes& routes);
   void make_flows(const std::vector<FlowStart>& flows, const std::vector<FlowSet>& sets);
   // Packets that nodes will go through and ports will send, about.

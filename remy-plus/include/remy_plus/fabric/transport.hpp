@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -101,6 +102,8 @@ enum class Hosts {
   homa        // homa/host.hpp
 };
 
+struct PathChoice;
+
 class Transport {
  public:
   explicit Transport(const Frame& frame) : frame_(frame) {
@@ -116,9 +119,14 @@ class Transport {
   virtual const Stamping* header() const { return nullptr; }
   virtual FromReceivers from_receivers() const { return {}; }
   // Of a data packet, and of an ACK beyond what all have; without a header's own.
-  int sent_overhead() const { return telemetry_bytes(telemetry()) + from_receivers().sent_bytes(); }
+  virtual int sent_overhead() const { return telemetry_bytes(telemetry()) + from_receivers().sent_bytes(); }
   int returned_overhead() const { return returned_bytes(telemetry()) + from_receivers().returned_bytes(); }
   virtual Told told(std::uint32_t) const { return {}; }
+  // Its hosts choose the ways of packets by a law from now on; throws where they cannot.
+  virtual void choose_by(std::shared_ptr<const PathChoice>) {
+    throw std::invalid_argument("a law of ways: only transports of Ultra Ethernet and NDP have it beside them");
+  }
+  virtual const PathChoice* choice() const { return nullptr; }  // null: as the settings say
   // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
   virtual void start(std::uint32_t number, Flow& flow) = 0;
   // The same of a message of a queue pair, whose last one, `before`, has ended: what its sender knows by then goes on.

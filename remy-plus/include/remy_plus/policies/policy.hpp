@@ -23,6 +23,7 @@
 #include "remy_plus/policies/mixture.hpp"
 #include "remy_plus/policies/mlp.hpp"
 #include "remy_plus/policies/pacing.hpp"
+#include "remy_plus/policies/path_law.hpp"
 #include "remy_plus/policies/rule_tree.hpp"
 #include "remy_plus/signals/memory.hpp"
 
@@ -114,8 +115,8 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy =
-    std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Law, FabricLaw, Foreign, Mixture>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Law, FabricLaw, PathLaw,
+                            Foreign, Mixture>;
 
 // What senders of one kind have in a mixture.
 struct Population {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,10 @@ _COLUMNS = {
         f"> 0 and at most {MOST_DELAY_NS:g} (1 where a link has no length)", lambda value: 0 < value <= MOST_DELAY_NS
     ),
 }
-_LOSSLESS = {"error_rate": number("0, or the column left out: link errors are not modelled", lambda value: value == 0)}
+_PERHAPS = {
+    "gbps_back": _COLUMNS["gbps"],
+    "error_rate": number("0, or the column left out: link errors are not modelled", lambda value: value == 0),
+}
 
 
 def star(hosts: int, gbps: float = GBPS, delay_ns: float = DELAY_NS) -> FabricTopology:
@@ -131,7 +135,7 @@ def fat_tree(
 
 
 def topology_from_file(path: str | os.PathLike[str], hosts: int | None = None) -> FabricTopology:
-    """Read a CSV file of duplex links with the columns a, b, gbps, delay_ns and perhaps error_rate, which must be 0.
+    """Read a CSV file of links: a, b, gbps, delay_ns, perhaps gbps_back (from b to a) and error_rate, which must be 0.
 
     Nodes are numbered: hosts first, then switches.
 
@@ -143,7 +147,7 @@ def topology_from_file(path: str | os.PathLike[str], hosts: int | None = None) -
     Raises:
         InputError: naming file, line and column of every link that cannot be, or the file where hosts have no path.
     """
-    table = read_table(path, _COLUMNS, _LOSSLESS)
+    table = read_table(path, _COLUMNS, _PERHAPS)
     if not table.lines:
         raise ConfigError(Problem(Place(table.path), (), "has no links; write one a line: a,b,gbps,delay_ns"))
     links = list(zip(*(table.columns[name] for name in _COLUMNS), strict=True))
@@ -153,7 +157,9 @@ def topology_from_file(path: str | os.PathLike[str], hosts: int | None = None) -
         count = _hosts_of(degree, hosts)
     table.require(link_problems(count, len(degree), links))
     with about(table.path):
-        return _topology(count, len(degree) - count, links)
+        built = _topology(count, len(degree) - count, links)
+    back = table.columns.get("gbps_back")
+    return built if back is None else replace(built, gbps_back=np.array(back, dtype=np.float64))
 
 
 def _hosts_of(degree: NDArray[np.int64], told: int | None) -> int:

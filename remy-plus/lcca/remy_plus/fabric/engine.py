@@ -19,6 +19,7 @@ from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.policies.agents import MlpPolicy
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
@@ -65,11 +66,13 @@ class Compiled:
         policy: with its header, if it has one.
         looks_at_hops: whether packets bring it the stamps of hops.
         keep_every: of a rule table one look-up in so many is kept; 0 for none.
+        over: the transport whose ways it chooses; None for a policy that has the window itself.
     """
 
     policy: _core.Policy
     looks_at_hops: bool = False
     keep_every: int = 0
+    over: Transport | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,8 @@ class FabricEngine:
         if isinstance(self.transport, Mixture):
             return engine_of(self.transport.adopted, self.settings)._values
         values = self.settings.values(self._kind.settings if self._kind else {})
+        if self._over:  # it hears of every packet, and of the network between switches
+            values |= {"feedback_per_packet": 1.0, "write_to_hosts": 0.0}
         return values | {"granted": float(self.settings.granted and not self._kind)}  # of learnt policies
 
     @property
@@ -215,8 +220,15 @@ class FabricEngine:
 
     @property
     def _kind(self) -> TransportKind | None:
-        """What the transport is; nothing for a policy."""
-        return transport_kind(self.transport) if isinstance(self.transport, str) else None
+        """What the transport is, also one whose ways a policy chooses; nothing for another policy."""
+        if isinstance(self.transport, str):
+            return transport_kind(self.transport)
+        return self._over.kind if self._over else None
+
+    @property
+    def _over(self) -> Transport | None:
+        """The transport whose ways a policy chooses; None for any other."""
+        return _over(self.transport)
 
     @property
     def _marker(self) -> Marking:
@@ -237,6 +249,8 @@ class FabricEngine:
             kind = transport_kind(self.transport)
             return "window" if kind.ideal else kind.engine, dict(kind.parameters(gbps, self.parameters))
         made = self.transport if isinstance(self.transport, Compiled) else compiled(self.transport, self.settings)
+        if made.over:
+            return made.policy, dict(made.over.kind.parameters(gbps, made.over.parameters))
         return made.policy, {"looks_at_hops": float(made.looks_at_hops), "keep_every": float(made.keep_every)}
 
 
@@ -279,8 +293,23 @@ def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
     """
     if isinstance(policy, WithHeader):
         _, header = brought(seen(policy), policy.stamping, settings)
-        return Compiled(compile_policy(replace(policy, stamping=header or policy.stamping), on_fabric=True))
-    return Compiled(compile_policy(policy, on_fabric=True), brought(seen(policy), None, settings)[0])
+        made = compile_policy(replace(policy, stamping=header or policy.stamping), on_fabric=True)
+        return Compiled(made, over=_over(policy))
+    if isinstance(policy, PathLaw):
+        require(
+            not policy.inputs,
+            f"policy: {', '.join(policy.inputs)}: a law of ways has its signals by a header; name one",
+        )
+    return Compiled(
+        compile_policy(policy, on_fabric=True), brought(seen(policy), None, settings)[0], over=_over(policy)
+    )
+
+
+def _over(policy: str | Policy | Compiled) -> Transport | None:
+    if isinstance(policy, Compiled):
+        return policy.over
+    inner = policy.policy if isinstance(policy, WithHeader) else policy
+    return inner.over if isinstance(inner, PathLaw) else None
 
 
 def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSettings) -> tuple[bool, Stamping | None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.switches.markers import Marking
-from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING
+from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING, WAYS
 
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.topology import FabricTopology
@@ -107,6 +107,10 @@ class FabricSettings:
         spraying: how senders choose the entropy of a packet, by which switches choose its way: of `SPRAYING`; with
             `flow` each has one way.
         entropies: how many there are, a power of two.
+        ways: how switches choose among equal ways, of `WAYS`: by a hash of the flow and of the packet's entropy; or the
+            entropy alone numbers the way (source routes); with `shared` a host also keeps what it knows of ways by the
+            switch of the receiver, for all flows together.
+        write_to_hosts: ports towards hosts write headers and stamps too; under laws that choose ways they do not.
         adaptive: switches send each packet to the port with the shortest queue in place of a hash.
         queue_pairs: flows between the same hosts, in the same class, are messages of one queue pair: they share the
             hashes by which switches choose ways, and what the sender knows of entropies, and NSCC's window and base RTT
@@ -164,6 +168,8 @@ class FabricSettings:
     trim_bytes: int = 64
     spraying: str | None = None
     entropies: int = 64
+    ways: str = "hashed"
+    write_to_hosts: bool = True
     adaptive: bool = False
     queue_pairs: bool = False
     feedback_per_packet: bool = False
@@ -184,7 +190,7 @@ class FabricSettings:
         """Return the settings but for the marker as the engine takes them, for a transport with its own."""
         usual = {**USUAL, **own}
         given = {name: getattr(self, name) for name in _NAMES if name not in ("marker", "stamping")}
-        for name, names in (("spraying", SPRAYING), ("scheduling", SCHEDULING)):
+        for name, names in (("spraying", SPRAYING), ("scheduling", SCHEDULING), ("ways", WAYS)):
             if given[name] is not None:
                 given[name] = names.index(given[name])
         return {name: float(usual[name] if value is None else value) for name, value in given.items()}

@@ -22,6 +22,7 @@ from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import BASELINES, HandDesigned, baseline, is_baseline
 from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.mlpjson import mlp_to_json
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import Pacing, RuleTable
@@ -71,7 +72,7 @@ class PolicyFile:
     @property
     def signals(self) -> tuple[str, ...]:
         """The signals that the policy looks at: none unless it is a rule table, a trained network or a law."""
-        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy | Law | FabricLaw) else ()
+        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy | Law | FabricLaw | PathLaw) else ()
 
 
 def dumps(file: PolicyFile) -> str:
@@ -174,7 +175,7 @@ def _content(file: PolicyFile) -> dict[str, Any]:
         return {"name": policy.name, "parameters": dict(policy.parameters), **given}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
-    if isinstance(policy, Law | FabricLaw):
+    if isinstance(policy, Law | FabricLaw | PathLaw):
         return policy.content()
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}

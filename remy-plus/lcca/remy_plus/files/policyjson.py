@@ -19,6 +19,7 @@ from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import Coefficients, Law
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, Windows, pacing_unit
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
@@ -169,7 +170,7 @@ class LawContent(Model):
         return Law.of(self.terms, self.features, **others)
 
 
-L = TypeVar("L", Law, FabricLaw)
+L = TypeVar("L", Law, FabricLaw, PathLaw)
 
 
 def _looking_at(signals: Sequence[str], law: L) -> L:
@@ -200,6 +201,22 @@ class FabricLawFile(Content):
     def build(self) -> FabricLaw:
         """Return the policy."""
         return _looking_at(self.signals, FabricLaw.of(self.terms, self.features, self.inputs))
+
+
+class PathLawFile(Content):
+    """A law that chooses ways: its numbers by name, and the transport beside it. `signals` follow from them."""
+
+    kind: Literal["path-law"]
+    transport: str
+    parameters: dict[str, Any] = Field(default={})
+    terms: dict[str, float]
+    inputs: dict[str, float] = Field(default={})
+
+    def build(self) -> PathLaw:
+        """Return the policy."""
+        with about("parameters"):
+            over = Transport(self.transport, self.parameters)
+        return _looking_at(self.signals, PathLaw.of(over, self.terms, self.inputs))
 
 
 class ParametersContent(Content):
@@ -297,7 +314,14 @@ class TransportContent(ParametersContent):
 
 
 KindContent: TypeAlias = (
-    TableContent | MlpContent | LawFile | FabricLawFile | SimpleContent | HandDesignedContent | TransportContent
+    TableContent
+    | MlpContent
+    | LawFile
+    | FabricLawFile
+    | PathLawFile
+    | SimpleContent
+    | HandDesignedContent
+    | TransportContent
 )
 AnyContent: TypeAlias = Annotated[KindContent, Field(discriminator="kind")]
 
@@ -306,6 +330,7 @@ KINDS: dict[type[Any], str] = {
     MlpPolicy: "mlp",
     Law: Law.kind,
     FabricLaw: FabricLaw.kind,
+    PathLaw: PathLaw.kind,
     **{each: kind for kind, each in SIMPLE.items()},
     HandDesigned: "classical",
     Transport: "transport",

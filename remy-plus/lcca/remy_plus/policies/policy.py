@@ -16,6 +16,7 @@ from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.fabric_law import FabricLaw
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.policies.simple import Aimd as Aimd
 from lcca.remy_plus.policies.simple import FixedRate as FixedRate
@@ -139,7 +140,7 @@ def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:
     if header is not None and header.ranks and not on_fabric:
         raise InputError(f"header {header.name}: rank is for fabrics: senders of networks do not know what is left")
     header = header or raw_stamping(seen(inner))
-    compiled = inner.compile_on_fabric() if on_fabric and isinstance(inner, FabricLaw) else inner.compile()
+    compiled = inner.compile_on_fabric() if on_fabric and isinstance(inner, FabricLaw | PathLaw) else inner.compile()
     if header is None:
         return compiled
     if isinstance(inner, Simple):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SPRAYING = ("flow", "oblivious", "bitmap", "reps", "mixed")
 """How senders choose the entropy of a packet, in the engine's order."""
 
+WAYS = ("hashed", "numbered", "shared")
+"""How switches choose among equal ways, in the engine's order."""
+
 SCHEDULING = ("round-robin", "shortest", "least-sent")
 """Which of its flows that may send a host sends of, in the engine's order."""
 

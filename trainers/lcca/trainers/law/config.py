@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field as Key
 
@@ -13,6 +13,9 @@ from lcca.remy_plus.core.formulas import formulas, short_name
 from lcca.remy_plus.policies.fabric_law import may_be_negative
 from lcca.remy_plus.policies.law import NEUTRAL, OWN
 from lcca.trainers.base import Budget, TrainerConfig
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.switches.transports import Transport
 
 
 class Search(NamedTuple):
@@ -142,10 +145,8 @@ STAGES = (
 )
 
 
-class LawConfig(TrainerConfig):
-    """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
-
-    On a fabric it is a law for fabrics: windows in BDP, from one BDP at line rate.
+class StagedConfig(TrainerConfig):
+    """A search by SNES, mirrored, in stages (`LawTrainer`).
 
     Stages before the first one of all features are the same for all signal sets: sets share them and differ by what
     they make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
@@ -157,6 +158,49 @@ class LawConfig(TrainerConfig):
         population: candidates of a generation, mirrored; by default as many as is usual for the numbers searched.
         check_networks: fresh networks on which two beginnings of a stage are compared, where hops grant a rate.
         averaged: share of a stage, its last part, whose means are averaged into its result.
+        seed: of the perturbations, which can so be varied apart from the networks.
+    """
+
+    trainer: ClassVar[str] = "lcca.trainers.law.trainer:LawTrainer"
+    warm_starts: ClassVar[bool] = True
+    headers: ClassVar[bool] = True
+    begins_without_header: ClassVar[bool] = True
+
+    stages: Annotated[tuple[StageConfig, ...], Key(min_length=1)] = STAGES
+    networks: Annotated[int, Key(ge=1, le=100_000)] = 16
+    population: Annotated[int, Key(ge=4, le=10_000, multiple_of=2)] | None = None
+    check_networks: Annotated[int, Key(ge=1, le=100_000)] = 160
+    averaged: Annotated[float, Key(gt=0, le=1)] = 0.5
+    seed: Annotated[int, Key(ge=0)] = 0
+
+    @property
+    def over(self) -> Transport | None:
+        """The transport whose ways are learnt; None where the window is."""
+        return None
+
+    @property
+    def policies(self) -> int:
+        """One for each stage."""
+        return len(self.stages)
+
+    @property
+    def budget(self) -> Budget:
+        """Trials of all stages."""
+        trials = [stage.trials for stage in self.stages]
+        return Budget(sum(trials), "trials", "stages", sum(trials[: self.alike]))
+
+    @property
+    def alike(self) -> int:
+        """How many stages there are before the first one of all features: the same for all signal sets."""
+        return next((at for at, stage in enumerate(self.stages) if stage.features == "all"), len(self.stages))
+
+
+class LawConfig(StagedConfig):
+    """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
+
+    On a fabric it is a law for fabrics: windows in BDP, from one BDP at line rate.
+
+    Attributes:
         inputs: signals of the set that become features; by default all that a law does not measure itself.
         hops: "one" searches all features; "several" leaves out coefficients of queueing and of a flow's share in `up`
             and `down` (`STEEP`): they are worth 0.008 bits where all flows meet one queue, and starve flows that meet
@@ -164,28 +208,17 @@ class LawConfig(TrainerConfig):
         bytes_left: whether a law for fabrics knows how many bytes a flow has left, as senders of RDMA do.
         bound: of each sum of features.
         refresh: RTTs for which what does not depend on the latest ACK is kept.
-        seed: of the perturbations, which can so be varied apart from the networks.
     """
 
-    trainer: ClassVar[str] = "lcca.trainers.law.trainer:LawTrainer"
-    warm_starts: ClassVar[bool] = True
-    headers: ClassVar[bool] = True
     formulas: ClassVar[bool] = True
     of_hosts: ClassVar[bool] = True
-    begins_without_header: ClassVar[bool] = True
 
     kind: Literal["law"] = "law"
-    stages: Annotated[tuple[StageConfig, ...], Key(min_length=1)] = STAGES
-    networks: Annotated[int, Key(ge=1, le=100_000)] = 16
-    population: Annotated[int, Key(ge=4, le=10_000, multiple_of=2)] | None = None
-    check_networks: Annotated[int, Key(ge=1, le=100_000)] = 160
-    averaged: Annotated[float, Key(gt=0, le=1)] = 0.5
     inputs: tuple[str, ...] | None = None
     hops: Literal["one", "several"] = "one"
     bytes_left: bool = True
     bound: Annotated[float, Key(ge=0, le=100)] = 2.0
     refresh: Annotated[float, Key(ge=0, le=1)] = 0.5
-    seed: Annotated[int, Key(ge=0)] = 0
 
     def inputs_of(self, signals: Sequence[str]) -> tuple[str, ...]:
         """Return the signals of a set whose forms are features."""
@@ -215,22 +248,6 @@ class LawConfig(TrainerConfig):
         require(not own, f"trainer.kind: laws for fabrics have no signals that are formulas ({own}); use rplus")
 
     @property
-    def policies(self) -> int:
-        """One for each stage."""
-        return len(self.stages)
-
-    @property
     def rules(self) -> int:
         """A law takes about as long as a table of so many (`benchmarks/README.md`, Laws)."""
         return 32
-
-    @property
-    def budget(self) -> Budget:
-        """Trials of all stages."""
-        trials = [stage.trials for stage in self.stages]
-        return Budget(sum(trials), "trials", "stages", sum(trials[: self.alike]))
-
-    @property
-    def alike(self) -> int:
-        """How many stages there are before the first one of all features: the same for all signal sets."""
-        return next((at for at, stage in enumerate(self.stages) if stage.features == "all"), len(self.stages))

@@ -14,6 +14,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import CARRIED, OF_HOSTS
 from lcca.remy_plus.policies.fabric_law import OF_SIGNAL, OF_SIZE, FabricLaw
 from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, SHARE, Law
+from lcca.remy_plus.policies.path_law import USUAL as PATH_USUAL
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import Task
 from lcca.trainers.law.config import (
@@ -30,8 +32,10 @@ from lcca.trainers.law.config import (
     LawConfig,
     Search,
     StageConfig,
+    StagedConfig,
     fabric_signal,
 )
+from lcca.trainers.law.paths import PATH_TERMS, SIGNAL_WIDTH, PathsConfig
 
 Floats = NDArray[np.float64]
 Terms = dict[str, float]
@@ -96,8 +100,11 @@ class Form(Protocol):
         """
 
 
-def form_of(task: Task, config: LawConfig) -> Form:
+def form_of(task: Task, config: StagedConfig) -> Form:
     """Return the form of a task's laws."""
+    if isinstance(config, PathsConfig):
+        return PathForm(task, config)
+    assert isinstance(config, LawConfig)
     return FabricForm(task, config) if isinstance(task.space, FabricSpace) else WindowForm(task, config)
 
 
@@ -202,6 +209,47 @@ class FabricForm:
 
     def _known(self, searches: Mapping[str, Search]) -> dict[str, Search]:
         return {name: each for name, each in searches.items() if self.sizes or name not in OF_SIZE}
+
+
+class PathForm:
+    """Laws that choose ways, beside a transport."""
+
+    def __init__(self, task: Task, config: PathsConfig) -> None:
+        self.over = config.over
+        self.inputs = tuple(name for name in task.signals if name in CARRIED)
+        if self.inputs and task.header is None:
+            text = "a law of ways has signals of the network by a header: name headers, not signal sets"
+            raise InputError(f"trainer.kind: paths: {', '.join(self.inputs)}: {text}")
+
+    @property
+    def start(self) -> tuple[Terms, Features]:
+        """See `Form`: a law by hand."""
+        return dict(PATH_USUAL), {}
+
+    def started(self, terms: Terms, stage: StageConfig) -> Terms:
+        """See `Form`: all begin with the search."""
+        return terms
+
+    def numbers(self, terms: Terms, stage: StageConfig) -> Numbers:
+        """See `Form`."""
+        inputs = self.inputs if stage.features == "all" else ()
+        widths = [stage.width * each.width for each in PATH_TERMS.values()] + [stage.width * SIGNAL_WIDTH] * len(inputs)
+        return Numbers(PATH_TERMS, tuple((name, 0) for name in inputs), np.array(widths))
+
+    def law(self, terms: Terms, features: Features) -> PathLaw:
+        """See `Form`."""
+        return PathLaw.of(self.over, terms, {name: features[name][0] for name in self.inputs if name in features})
+
+    def other(self, terms: Terms) -> Terms | None:
+        """See `Form`."""
+        return None
+
+    def numbers_of(self, policy: Policy) -> tuple[Terms, Features]:
+        """See `Form`."""
+        if not isinstance(policy, PathLaw):
+            raise InputError(f"warm start: a search of ways goes on from a path-law, not from {type(policy).__name__}")
+        _require_inputs(policy.signals, self.inputs)
+        return policy.named_terms, {name: [value, 0.0, 0.0] for name, value in policy.inputs.items()}
 
 
 def _require_inputs(names: Sequence[str], inputs: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from lcca.remy_plus.policies.law import OWN
 from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
-from lcca.trainers.law.config import LawConfig
+from lcca.trainers.law.config import StagedConfig
 from lcca.trainers.law.forms import Features, Form, Numbers, Terms, form_of
 from lcca.trainers.search.evolution import Evolution, usual_population
 from lcca.trainers.search.trials import Effort, StepTrials, training_trials
@@ -80,7 +80,7 @@ class LawTrainer:
     def __init__(
         self,
         task: Task,
-        config: LawConfig,
+        config: StagedConfig,
         engine: Engine,
         checkpoint: Path | None = None,
         keep: Keeper = lambda round_, policy: None,
@@ -159,7 +159,7 @@ class LawTrainer:
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
         task, form = (self.plain, self.plain_form) if state.stage < self.config.alike else (self.task, self.form)
-        trials = StepTrials(training_trials(task, self.engine), state.step, effort)
+        trials = StepTrials(training_trials(task, self.engine, config.over), state.step, effort)
         if state.evolution is None and state.stage == self.config.alike:
             self._choose_beginning(trials)
         if state.evolution is None:

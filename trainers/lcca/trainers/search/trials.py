@@ -29,6 +29,7 @@ from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.policy import Policy, compile_policy, looking_at, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
+from lcca.remy_plus.switches.transports import Transport
 from lcca.trainers.base import Task, first_network
 from lcca.workers.pool import Threads
 
@@ -248,14 +249,14 @@ class StepTrials:
         return self.source.compiled(policy)
 
 
-def training_trials(task: Task, engine: Engine) -> TrainingTrials:
-    """Return the trials that a task is learnt on.
+def training_trials(task: Task, engine: Engine, over: Transport | None = None) -> TrainingTrials:
+    """Return the trials that a task is learnt on; `over`: the transport whose ways policies choose.
 
     Raises:
         InputError: a utility that a fabric does not score.
     """
     if isinstance(task.space, FabricSpace):
-        return FabricTraining(task, engine, task.space, fabric_utility(task.utility.name))
+        return FabricTraining(task, engine, task.space, fabric_utility(task.utility.name), over)
     return NetworkTraining(task, engine, task.space)
 
 
@@ -337,10 +338,12 @@ class FabricTraining(TrainingTrials):
 
     space: FabricSpace
     utility: Ratio
+    over: Transport | None
 
     def draw(self, count: int, first: int, effort: Effort | None = None) -> FabricSample:
         """See `TrainingTrials`."""
-        trials, form = self.space.draw(self.task.seed, count, first), self._form(looking_at(self.task.signals))
+        trials = self.space.draw(self.task.seed, count, first)
+        form = replace(self._form(looking_at(self.task.signals)), over=self.over)
         return FabricSample(effort or Effort(), trials, self.utility, form, self.engine.jobs)
 
     def compiled(self, policy: Policy) -> _core.Policy:

@@ -5,34 +5,41 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "remy_plus/fabric/keys.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/settings.hpp"
+#include "remy_plus/fabric/spraying/entropies.hpp"
+#include "remy_plus/fabric/spraying/known_ways.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
 
 class Balancer {
  public:
-  // Again: it stays as it is.
-  void start(Spraying how, int entropies, std::uint64_t key) {
+  // Again: it stays as it is. With a law that goes by in place of `how`; it may be null.
+  void start(Spraying how, int entropies, std::uint64_t key, const PathLaw* law, Time base_rtt) {
     if (key_ == key) return;
     how_ = how;
-    mask_ = static_cast<std::uint8_t>(entropies - 1);
     key_ = key;
-    flip_ = draw();
-    if (how == Spraying::bitmap || how == Spraying::mixed) penalties_.assign(static_cast<std::size_t>(entropies), 0);
+    order_ = Entropies(entropies, key);
+    if (law) {
+      known_ = std::make_unique<KnownWays>(*law, order_, base_rtt);
+    } else if (how == Spraying::bitmap || how == Spraying::mixed) {
+      penalties_.assign(static_cast<std::size_t>(entropies), 0);
+    }
   }
 
   std::uint8_t next(Time now) {
+    if (known_) [[unlikely]]
+      return known_->next(now);
     switch (how_) {
       case Spraying::flow:
         return 0;
       case Spraying::oblivious:
-        return step();
+        return order_.step();
       case Spraying::bitmap:
         return unpenalised();
       case Spraying::reps:
@@ -46,9 +53,11 @@ class Balancer {
     return entropy;
   }
 
-  void hear(std::uint8_t entropy, Echo echo, Time now) {
+  void hear(std::uint8_t entropy, Echo echo, const WayNews& news, Time now) {
+    if (known_) [[unlikely]]
+      return known_->hear(entropy, echo, news, now);
     if (!penalties_.empty() && echo != Echo::good) {
-      std::uint8_t& penalty = penalties_[entropy & mask_];
+      std::uint8_t& penalty = penalties_[order_.own(entropy)];
       penalty = static_cast<std::uint8_t>(std::min<int>(penalty + weight(echo), most_penalty));
     }
     if (how_ == Spraying::mixed && echo == Echo::good) good_.push(entropy);
@@ -58,6 +67,7 @@ class Balancer {
   void release() {
     penalties_ = {};
     good_ = {};
+    known_ = nullptr;
   }
 
  private:
@@ -67,32 +77,14 @@ class Balancer {
 
   static int weight(Echo echo) { return echo == Echo::marked ? 1 : echo == Echo::trimmed ? 4 : most_penalty; }
 
-  std::uint8_t draw() {
-    return static_cast<std::uint8_t>(mix64(key_ + 0x9e3779b97f4a7c15ull * ++draws_) >> 56) & mask_;
-  }
-
-  // All in an order that is drawn anew each time.
-  std::uint8_t current() const { return static_cast<std::uint8_t>((counter_ ^ flip_) & mask_); }
-  void advance() {
-    if (++counter_ > mask_) {
-      counter_ = 0;
-      flip_ = draw();
-    }
-  }
-  std::uint8_t step() {
-    const std::uint8_t entropy = current();
-    advance();
-    return entropy;
-  }
-
   // The next without a penalty; the first that is passed over loses one.
   std::uint8_t unpenalised() {
-    if (penalties_[current()] > 0) {
-      --penalties_[current()];
-      advance();
-      for (int i = 0; i < mask_ && penalties_[current()] > 0; ++i) advance();
+    if (penalties_[order_.current()] > 0) {
+      --penalties_[order_.current()];
+      order_.advance();
+      for (int i = 1; i < order_.count() && penalties_[order_.current()] > 0; ++i) order_.advance();
     }
-    return step();
+    return order_.step();
   }
 
   // REPS (Bonato et al., 2024): the oldest of the last eight that came back without a mark, once each, else any; after
@@ -105,9 +97,9 @@ class Balancer {
     }
     if (wandering_ > 0) {
       --wandering_;
-      return draw();
+      return order_.draw();
     }
-    if (unused_ == 0) return draw();
+    if (unused_ == 0) return order_.draw();
     return ring_[(kept_ - unused_--) % ring_.size()];
   }
 
@@ -119,10 +111,10 @@ class Balancer {
   }
 
   Spraying how_ = Spraying::flow;
-  std::uint8_t mask_ = 0, flip_ = 0;
-  std::uint16_t counter_ = 0;
+  Entropies order_;
   int wandering_ = 0;
-  std::uint64_t key_ = 0, draws_ = 0;
+  std::uint64_t key_ = 0;
+  std::unique_ptr<KnownWays> known_;     // of a law; null: there is none
   std::vector<std::uint8_t> penalties_;  // (entropies,)
   Ring<std::uint8_t> good_;
   std::array<std::uint8_t, 8> ring_{};

@@ -14,6 +14,7 @@
 #include "remy_plus/fabric/spraying/spray_nic.hpp"
 #include "remy_plus/fabric/spraying/sprayed.hpp"
 #include "remy_plus/fabric/spraying/under_way.hpp"
+#include "remy_plus/fabric/transport/path_choice.hpp"
 #include "remy_plus/fabric/windowed/marked_flows.hpp"
 
 namespace remy_plus::fabric {
@@ -50,7 +51,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   using Nic = SprayNic<several>;
 
   const Uet* uet() const { return hosting_.uet; }
-  Balancer& balancer(std::uint32_t number) { return hosting_.sprayed[hosting_.flows[number].pair].balancer; }
+  Balancer& balancer(std::uint32_t number) { return hosting_.sprayed[hosting_.sprayed[number].chooser].balancer; }
   bool windows() const { return uet() && uet()->parameters().window; }
   bool grants() const { return hosting_.grants != nullptr; }
   bool ends_speculation() const { return grants() && !hosting_.grants->pulls; }
@@ -74,7 +75,9 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     else
       hosting_.transport.start(number, flow);
     latest = number;
-    balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, flow.pair));
+    const PathChoice* choice = hosting_.transport.choice();
+    balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, own.chooser),
+                           choice ? &choice->law : nullptr, hosting_.base_rtt);
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
     if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)
       own.credit.header = most_bytes(header->sent_bytes, static_cast<std::uint32_t>(flow.switches));
@@ -144,7 +147,8 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
 
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
     ++hosting_.tally.counts.timeouts;
-    balancer(number).hear(around_.settings.feedback_per_packet ? own.under_way[packet].entropy : 0, Echo::timeout, now);
+    const Sent& sent = own.under_way[packet];
+    balancer(number).hear(around_.settings.feedback_per_packet ? sent.entropy : 0, Echo::timeout, {sent.at}, now);
     if (own.recovers) {  // the next ACK sends it again
       if (own.under_way[packet].times > 1) own.recovered = packet;
       return own.under_way.pass_oldest();
@@ -312,8 +316,9 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   // A trimmed packet has lost its stamps or header, and with them what it asked for.
   std::int64_t wanted_by(const Packet& packet, const Granting& granting) const {
     if (hosting_.grants->pulls) return granting.wanted + 1;
-    if (uet() || packet.kind == Kind::request) return static_cast<std::int64_t>(packet.extra);
     const Telemetry telemetry = hosting_.flows[packet.flow].telemetry;
+    if (packet.kind == Kind::request || (uet() && telemetry == Telemetry::none))
+      return static_cast<std::int64_t>(packet.extra);
     if (telemetry <= Telemetry::sent_time) return Asking::wanted(packet.extra, granting.granted);
     if (packet.kind == Kind::trimmed) return granting.wanted;
     return telemetry == Telemetry::stack ? around_.stacks[stack_of(packet).number].wanted
@@ -352,7 +357,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     take(packet.flow, report, flow, own, now);
     if (own.lost < lost) nic_of(packet.flow, 0).reorder(packet.flow);
     const Echo echo = packet.marked ? Echo::marked : Echo::good;
-    balancer(packet.flow).hear(packet.entropy, echo, now);
+    balancer(packet.flow).hear(packet.entropy, echo, news(packet, report, flow, rtt), now);
     if (hosting_.answers && !(packet.flags & bare)) [[unlikely]]
       hosting_.transport.on_answer(packet.flow, packet.entropy, false, echo, now);
     if (uet())
@@ -387,10 +392,26 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     return packet.time - sent.at;
   }
 
+  // What an ACK says of the way of its packet, whose round trip was `rtt`.
+  WayNews news(const Packet& packet, const Report& report, const Flow& flow, Time rtt) const {
+    WayNews found;
+    const PathChoice* choice = hosting_.transport.choice();
+    if (!choice || report.packet == a_request) return found;
+    if (rtt >= 0) {
+      found.sent = packet.time - rtt;
+      found.delay =
+          std::max(0.0, static_cast<double>(rtt - own_base(packet.flow)) / static_cast<double>(hosting_.base_rtt));
+    }
+    if (flow.telemetry == Telemetry::header && !(packet.flags & bare))
+      choice->see(around_.headers->read(packet), flow.line_gbps, hosting_.base_rtt, found);
+    return found;
+  }
+
   void take(std::uint32_t number, const Report& report, Flow& flow, Sprayed& own, Time now) {
     const auto arrive = [&](std::uint32_t packet) {
       if (!own.arrive(packet) || !around_.settings.feedback_per_packet || packet == report.packet) return;
-      balancer(number).hear(own.under_way[packet].entropy, Echo::good, now);
+      const Sent& sent = own.under_way[packet];
+      balancer(number).hear(sent.entropy, Echo::good, {sent.at}, now);
     };
     for (std::uint32_t i = flow.acked; i < report.expected; ++i) arrive(i);
     if (report.expected > flow.acked) {
@@ -438,7 +459,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     own.credit.hear(ends_speculation());
     const bool last = nack.flags & at_last_hop;
     const Echo echo = !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good;
-    balancer(nack.flow).hear(nack.entropy, echo, nack.time);
+    balancer(nack.flow).hear(nack.entropy, echo, {sent.at}, nack.time);
     if (hosting_.answers) [[unlikely]]
       hosting_.transport.on_answer(nack.flow, nack.entropy, true, echo, nack.time);
     if (uet())
@@ -503,7 +524,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
 
   void finish(std::uint32_t number, Sprayed& own, Time now) {
     own.release();
-    if (!around_.settings.queue_pairs) own.balancer.release();
+    if (!around_.settings.queue_pairs && around_.settings.ways != WayNumbers::shared) own.balancer.release();
     Base::finish_sending(number, now);
   }
 

@@ -115,7 +115,7 @@ class SprayNic : public FlowNic<SprayNic<several>, several> {
     packet.flow = number;
     packet.number = again ? own.under_way.first_lost() : flow.next;
     packet.priority = flow.priority;
-    packet.entropy = hosting_.sprayed[flow.pair].balancer.next(now);
+    packet.entropy = hosting_.sprayed[own.chooser].balancer.next(now);
     const std::int64_t bytes = hosting_.bytes_of(flow, packet.number);
     packet.bytes = static_cast<std::uint16_t>(bytes);
     if (again) {
@@ -137,9 +137,12 @@ class SprayNic : public FlowNic<SprayNic<several>, several> {
       if (own.unsent + own.lost == 0 || (hosting_.grants && own.credit.bytes <= 0) ||
           (hosting_.uet->parameters().window && own.bytes_under_way + bytes >= hosting_.uet->window(number)))
         packet.flags |= wants_ack;
-      packet.flags |= bare;
-      if (hosting_.grants) packet.extra = static_cast<std::uint64_t>(own.wanted);
-    } else {
+      if (flow.telemetry == Telemetry::none) {
+        packet.flags |= bare;
+        if (hosting_.grants) packet.extra = static_cast<std::uint64_t>(own.wanted);
+      }
+    }
+    if (flow.telemetry != Telemetry::none || !hosting_.uet) {
       packet.extra = telemetry_of(packet, flow, now, port_, around_, hosting_);
       if (hosting_.grants) ask(packet, flow.telemetry, own.wanted, now);
       if (flow.telemetry == Telemetry::header) [[unlikely]]

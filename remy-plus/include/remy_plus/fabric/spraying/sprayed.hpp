@@ -19,6 +19,7 @@ struct Sprayed {
   // The sender; bytes are those on the wire, headers apart.
   UnderWay under_way;
   Balancer balancer;
+  std::uint32_t chooser = 0;          // flow whose balancer chooses its ways
   std::uint32_t latest = no_message;  // of this queue pair, that began last
   Credit credit;
   std::int64_t unsent = 0;  // bytes that were never sent

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/transport/answers.hpp"
+#include "remy_plus/fabric/transport/signal_input.hpp"
 #include "remy_plus/fabric/transport/with_signals.hpp"
 #include "remy_plus/policies/fabric_law.hpp"
 
@@ -21,7 +22,7 @@ class ByLaw : public WithSignals {
         std::shared_ptr<const Stamping> header)
       : WithSignals(frame, frame_bytes, looks_at_hops, std::move(header), law.wanted, nullptr, wanted_of(law)),
         law_(law) {
-    for (const Signal s : law_.signals) inputs_.push_back(input(s));
+    for (const Signal s : law_.signals) inputs_.push_back(SignalInput::of(s));
     hears_ = std::ranges::any_of(law_.signals, [](Signal s) { return s == trims || s == marked_ways; });
   }
 
@@ -72,14 +73,6 @@ class ByLaw : public WithSignals {
   }
 
  private:
-  // A signal: what carries it, its form, the power of the flow's rate (packets/µs) and of the base RTT (µs) that its
-  // unit has, and whether it is averaged over a base RTT here, as HPCC averages what two stamps say of a link.
-  struct Input {
-    Signal carried;
-    int form, rates, rtts;
-    bool averaged;
-  };
-
   struct alignas(64) State {
     Stack seen;
     std::array<double, lcca_fabric_most_signals> values{}, forms{};  // 0 until the signal is known
@@ -109,16 +102,6 @@ class ByLaw : public WithSignals {
     }
   }
 
-  static Input input(Signal signal) {
-    const SignalRow& row = signal_table[signal];
-    const FabricForm form = fabric_form(signal);
-    const int power = power_of_time(signal);
-    const bool queue = form == FabricForm::queueing && power == 0;  // packets
-    const Signal carried = row.carried == signal_count ? signal : row.carried;
-    return {carried, static_cast<int>(form), power < 0 || queue ? -1 : 0, power > 0 || queue ? -1 : 0,
-            carried == link || carried == mark || row.smoothing == Smoothing::fast};
-  }
-
   void see(std::uint32_t number, State& state, const Flow& flow, const Ack& ack) const {
     Seen of_hops;
     if (looks_at_hops_) {
@@ -132,7 +115,7 @@ class ByLaw : public WithSignals {
     const Seen& seen = header_ ? *ack.seen : of_hops;
     const double base = microseconds(frame_.base_rtt), rate = line_packets(flow);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const Input& input = inputs_[i];
+      const SignalInput& input = inputs_[i];
       if (input.carried >= network_signals) {
         state.forms[i] = lcca_fabric_form(input.form, of_hosts(input.carried, number, ack));
         continue;
@@ -143,8 +126,7 @@ class ByLaw : public WithSignals {
       if (input.averaged && state.known & it) weight = std::min(1.0, microseconds(ack.now - state.acked_at) / base);
       state.values[i] += weight * (seen.values[input.carried] - state.values[i]);
       state.known |= it;
-      const double scaled = state.values[i] / (input.rates ? rate : 1) / (input.rtts ? base : 1);
-      state.forms[i] = lcca_fabric_form(input.form, scaled);
+      state.forms[i] = input.form_of(state.values[i], rate, base);
     }
   }
 
@@ -158,7 +140,7 @@ class ByLaw : public WithSignals {
   }
 
   FabricLaw law_;
-  std::vector<Input> inputs_;
+  std::vector<SignalInput> inputs_;
   bool hears_ = false;
   std::vector<State> states_;
   std::vector<Answers> answers_;  // of flows, where the law looks at them

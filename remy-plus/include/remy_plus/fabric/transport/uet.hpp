@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/fabric/transport.hpp"
 #include "remy_plus/fabric/transport/numbers.hpp"
+#include "remy_plus/fabric/transport/path_choice.hpp"
 
 namespace remy_plus::fabric {
 
@@ -67,6 +70,12 @@ class Uet final : public Transport {
   Uet(const Frame& frame, const UetParameters& parameters) : Transport(frame), p_(parameters) {}
 
   Hosts hosts() const override { return Hosts::selective; }
+  // Its senders remember when they sent what: a header is all that packets have beyond their frames.
+  Telemetry telemetry() const override { return header() ? Telemetry::header : Telemetry::none; }
+  const Stamping* header() const override { return choice_ ? choice_->header.get() : nullptr; }
+  int sent_overhead() const override { return 0; }
+  void choose_by(std::shared_ptr<const PathChoice> choice) override { choice_ = std::move(choice); }
+  const PathChoice* choice() const override { return choice_.get(); }
   void reserve(std::size_t flows) override { states_.resize(flows); }
   const UetParameters& parameters() const { return p_; }
   // Null: its receivers grant nothing.
@@ -253,6 +262,7 @@ class Uet final : public Transport {
   }
 
   UetParameters p_;
+  std::shared_ptr<const PathChoice> choice_;
   std::vector<State> states_;
 };
 

@@ -1,0 +1,50 @@
+"""Configuration of the trainer of laws that choose ways, and where its search begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from lcca.remy_plus.policies.path_law import USUAL, PathLaw
+from lcca.remy_plus.switches.transports import Transport
+from lcca.trainers.law.config import Search, StageConfig, StagedConfig
+
+_WIDTHS = {"mark": 3.0, "loss": 2.0, "delay": 1.0, "silence": 1.0, "bias": 0.3, "memory": 1.5, "gain": 1.0}
+
+PATH_TERMS = {name: Search(start, _WIDTHS[name]) for name, start in USUAL.items()}
+"""Terms of a law that chooses ways."""
+
+SIGNAL_WIDTH = 0.7
+"""Of a signal's weight, which begins at 0."""
+
+STAGES = (StageConfig(trials=700, features="own", width=1), StageConfig(trials=1500, width=0.7))
+
+
+def _transport(name: Any) -> Any:
+    PathLaw.of(Transport(str(name)))
+    return name
+
+
+class PathsConfig(StagedConfig):
+    """Learning of a law that chooses the way of each packet, beside a transport (`kind: paths`), on fabrics.
+
+    Attributes:
+        transport: that has the window or the credit; its parameters are the usual ones.
+    """
+
+    of_hosts: ClassVar[bool] = True
+    fabrics_alone: ClassVar[bool] = True
+
+    kind: Literal["paths"] = "paths"
+    transport: Annotated[str, BeforeValidator(_transport)] = "nscc"
+    stages: tuple[StageConfig, ...] = STAGES
+
+    @property
+    def over(self) -> Transport:
+        """The transport."""
+        return Transport(self.transport)
+
+    def require_fabric(self, signals: Sequence[str]) -> None:
+        """See `TrainerConfig`: it learns nowhere else."""
