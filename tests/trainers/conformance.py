@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utilities import utility
+from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
 from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import LearningRow, Task, Trainer, TrainerConfig, WarmStart
@@ -39,6 +42,24 @@ SPACE = NetworkSpace.model_validate(
 TASK = Task("the task", ("rtt_ratio", "queue"), SPACE, utility("default"), seed=1)
 
 
+FABRIC = FabricSpace.model_validate(
+    {
+        "fabric": {
+            "name": "small",
+            "topology": {"kind": "leaf-spine", "tors": 2, "hosts_per_tor": 2, "spines": 2},
+            "workload": {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.4, "load_of": "host-links"},
+            "duration_us": 30,
+            "drain_us": 1500,
+            "spraying": "mixed",
+            "entropies": 4,
+            "ways": "shared",
+            "switch": {"queue_bdps": 1},
+        }
+    }
+)
+ON_FABRIC = Task("the task", ("rtt_ratio",), FABRIC, utility("slowdown"), seed=1)
+
+
 @dataclass
 class Training:
     """A training and what could be seen of it after each step."""
@@ -51,9 +72,15 @@ class Training:
     used: list[int] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def make(self, task: Task = TASK, jobs: int = 1) -> Trainer:
+    @property
+    def task(self) -> Task:
+        return ON_FABRIC if self.config.fabrics_alone else TASK
+
+    def make(self, task: Task | None = None, jobs: int = 1) -> Trainer:
         made = trainer_class(self.config)
-        return made(task, self.config, Engine(SPACE.duration, jobs=jobs), self.checkpoint, self.kept.__setitem__)
+        return made(
+            task or self.task, self.config, Engine(SPACE.duration, jobs=jobs), self.checkpoint, self.kept.__setitem__
+        )
 
     def step(self) -> None:
         self.trainer.step()
@@ -66,7 +93,7 @@ def without_time(row: LearningRow) -> dict[str, Any]:
     return asdict(replace(row, cpu_s=0))
 
 
-def train(config: TrainerConfig, checkpoint: Path, task: Task = TASK) -> Training:
+def train(config: TrainerConfig, checkpoint: Path, task: Task | None = None) -> Training:
     training = Training(config, checkpoint, None)  # type: ignore[arg-type]
     training.trainer = training.make(task)
     while not training.trainer.done:
@@ -105,7 +132,7 @@ class TrainerConformance:
 
     def test_another_seed_gives_another_training(self, unbroken: Training, tmp_path: Path) -> None:
         other = Training(unbroken.config, tmp_path / "checkpoint", None)  # type: ignore[arg-type]
-        other.trainer = other.make(replace(TASK, seed=2))
+        other.trainer = other.make(replace(other.task, seed=2))
         other.step()
         assert other.rows[0]["score_bits"] != unbroken.rows[0]["score_bits"]
 
@@ -133,12 +160,17 @@ class TrainerConformance:
         policy = unbroken.trainer.policy
         kept = loads(dumps(PolicyFile(policy))).policy
         assert kept == policy
+        if unbroken.config.fabrics_alone:
+            scenario = FABRIC.scenarios[0]
+            trials = run_fabric_trials(scenario, {"it": engine_of(kept, scenario.settings())}, [9, 10])
+            assert np.isfinite([each.score(fabric_utility("slowdown")) for each in trials]).all()
+            return
         rows = run_trials(Engine(SPACE.duration, jobs=1), {"it": kept}, SPACE.draw(9, 3), [9], TASK.utility)
         assert np.isfinite(rows["score_bits"]).all()
 
     def test_a_checkpoint_of_another_task_is_refused(self, unbroken: Training) -> None:
         with pytest.raises(InputError, match="a checkpoint of another training; remove it or choose another --out"):
-            unbroken.make(replace(TASK, identity="another"))
+            unbroken.make(replace(unbroken.task, identity="another"))
 
     def test_a_damaged_checkpoint_is_one_error_with_advice_that_works(self, unbroken: Training, tmp_path: Path) -> None:
         whole, damaged = unbroken.checkpoint.read_bytes(), tmp_path / "checkpoint"
@@ -153,7 +185,7 @@ class TrainerConformance:
         assert not hurt.make().done
 
     def test_what_it_cannot_do_is_refused(self, unbroken: Training, tmp_path: Path) -> None:
-        asked = {"warm_starts": replace(TASK, warm_start=WarmStart(unbroken.trainer.policy, 3))}
+        asked = {"warm_starts": replace(unbroken.task, warm_start=WarmStart(unbroken.trainer.policy, 3))}
         new = Training(unbroken.config, tmp_path / "checkpoint", None)  # type: ignore[arg-type]
         for capability, task in asked.items():
             if getattr(unbroken.config, capability):

@@ -40,6 +40,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus grown without a budget": GROWN | {"polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 50}},
     "law": LAW,
     "law of one stage": LAW | {"stages": LAW["stages"][1:], "population": 4},
+    "paths": {"networks": 2, "stages": [{"trials": 60, "features": "own"}, {"trials": 1100, "width": 0.5}]},
     "ppo": PPO,
 }
 EXAMPLE = Path(__file__).parent / "example_trainer.py"
