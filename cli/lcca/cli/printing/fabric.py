@@ -10,6 +10,7 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.report.words.merit import NOTE, merit_table, size_words
+from lcca.evaluation.report.words.results import jobs_table
 from lcca.evaluation.report.words.statements import UNKNOWN, bracketed, interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.settling.unfinished import Unfinished, advice
@@ -55,6 +56,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simul
     if classes := rows[0]["by_size"]:
         by_size = {size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
         tables.append(Table.of("slowdown by size of flows: mean / p99", rows, NAME | by_size))
+    by_job = [{"id": row["id"], **each} for row in rows for each in row.get("by_job", ())]
+    tables += [jobs_table(by_job, "jobs of training, mean over trials")] if by_job else []
     tables += [Table.of("ports, mean over trials", rows, NAME | of["ports"])] if of["ports"] else []
     tables.append(merit_table(rows))
     for table in tables[:-1]:

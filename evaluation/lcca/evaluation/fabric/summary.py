@@ -16,7 +16,7 @@ from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.base import UNFINISHED_PERCENT
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, t_interval
 from lcca.evaluation.settling.quantiles import tail_quantiles
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, OF_JOBS, QUANTILES, SCORE, SLOWDOWN, Metric
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio, unfinished_of
 
@@ -66,7 +66,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
         | _slowdowns([each.times.telling for each in found[name]])
         | {"by_size": _by_size([each.times for each in found[name]]), "merit": merit[name], "note": _note(found[name])}
         | {"unfinished": unfinished[name].to_json() if name in unfinished else None}
-        | ({"by_job": by_job} if (by_job := _by_job(found[name])) else {})
+        | ({"by_job": jobs} if (jobs := by_job(pd.concat([each.job_times for each in found[name]]))) else {})
         for name, table in tables.items()
     ]
 
@@ -109,16 +109,19 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
     return rows
 
 
-def _by_job(trials: Sequence[FabricTrial]) -> list[dict[str, Any]]:
-    """Return a row per job of training; of one that did not end in a trial the time of that trial counts."""
+def by_job(found: pd.DataFrame, unit: str = "") -> list[dict[str, Any]]:
+    """Return a row per job of training; of one that did not end in a trial the time of that trial counts.
+
+    Args:
+        found: a row per trial and job, as `FabricTrial.job_times`.
+        unit: column of what trials have in common whose means are averaged; the trials themselves if left out.
+    """
     rows = []
-    for place, look in enumerate(trials[0].jobs):
-        took = np.array([each.job_times["took_us"].iloc[place] for each in trials])
-        bound = np.array([each.jobs[place].bound_ns / 1000 for each in trials])
-        finished = [bool(each.job_times["finished"].iloc[place]) for each in trials]
-        times = {"iteration_us": took / look.iterations, "job_over_bound": took / bound}
-        row = {name: _mean(FABRIC_TRIALS[name], values) for name, values in times.items()}
-        rows.append({"job": look.number, "unfinished": finished.count(False)} | row)
+    for job, own in found.groupby("job"):
+        values = own.groupby(unit)[[*OF_JOBS]].mean() if unit else own
+        row = {name: _mean(each, values[name].to_numpy(dtype=np.float64)) for name, each in OF_JOBS.items()}
+        unfinished = len(own) - int(own["finished"].sum())
+        rows.append({"job": job, "trials": len(own), "unfinished": unfinished} | row)
     return rows
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.trials.layout import RECORD
-from lcca.evaluation.trials.metrics import FLOWS, PORTS, of_fabric_trial
+from lcca.evaluation.trials.layout import JOBS, RECORD
+from lcca.evaluation.trials.metrics import FLOWS, OF_JOBS, PORTS, of_fabric_trial
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import unfinished_columns
@@ -120,7 +120,7 @@ class FabricTrial:
 
     @cached_property
     def job_times(self) -> pd.DataFrame:
-        """A row per job: took_us, from its start to its last message, at least if it did not end, finished, and `look`.
+        """A row per job: took_us, from its start to its last message, finished, and what jobs are measured by.
 
         Of one that did not end the time is that of the trial.
         """
@@ -130,18 +130,18 @@ class FabricTrial:
             own = end[self.flows.job == look.number]
             finished = not np.isnan(own).any()
             last = float(own.max()) if finished else float(self.record["end_ns"])
-            last += look.rest_ns
-            rows.append({"took_us": (last - look.start_ns) / 1000, "finished": finished, "look": look})
-        return pd.DataFrame(rows, columns=["took_us", "finished", "look"])
+            rows.append(look.row((last + look.rest_ns - look.start_ns) / 1000, finished))
+        return pd.DataFrame(rows, columns=["job", "finished", "took_us", *OF_JOBS])
 
     def score(self, utility: Ratio) -> float:
         """Return its score in bits; NaN where nothing counts."""
         return utility.score_fabric(self)
 
-    def row(self, utility: Ratio) -> dict[str, float | int | str]:
-        """Return its score, what of that is unfinished, and metrics."""
-        named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
-        return named | self.scored(utility, "score_bits") | of_fabric_trial(self)
+    def row(self, utility: Ratio) -> dict[str, Any]:
+        """Return its score, what of that is unfinished, and metrics; of training jobs a record for each."""
+        named: dict[str, Any] = {"policy": self.policy, "seed": self.seed}
+        jobs = {JOBS: self.job_times.to_dict("records")} if self.jobs else {}
+        return named | self.scored(utility, "score_bits") | of_fabric_trial(self) | jobs
 
     def scored(self, utility: Ratio, column: str) -> dict[str, float | int]:
         """Return its score as a column, and beside it how much of what is scored is unfinished."""

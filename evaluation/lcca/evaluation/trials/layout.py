@@ -59,6 +59,9 @@ RECORD = "record"
 SLOWDOWNS = "slowdowns"
 """Column of a fabric's trials with what the engine found, as a compressed .npz file."""
 
+JOBS = "jobs"
+"""Column of a fabric's trials with a record for each job of training, where there are any (`LoadedRun.jobs`)."""
+
 _SEPARATOR = ","
 
 

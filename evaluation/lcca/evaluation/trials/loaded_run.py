@@ -39,8 +39,11 @@ CONDITIONED = {
 """Phases that go through several conditions, and which word of their parts names it: generalisation tests by their
 names, topologies in ns-3, scenarios."""
 
+WHOSE = ("phase", "condition", "policy", "network", "seed", "scenario", "utility")
+"""Columns of trials that tell what was run, as far as there are any."""
+
 TABLES = (
-    *("trials", "networks", "flows", "ports", "policies", "estimates"),
+    *("trials", "networks", "flows", "ports", "jobs", "policies", "estimates"),
     *("agreement", "verdicts", "looks", "shares", "learning", "costs"),
 )
 """Of a `LoadedRun`."""
@@ -138,18 +141,25 @@ class LoadedRun:
         return pd.DataFrame()
 
     @cached_property
-    def _parts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The rows of all parts: trials, and flows."""
+    def jobs(self) -> pd.DataFrame:
+        """A row per job of training and trial on a fabric: what was run, whether it `finished`, what it took."""
+        return self._parts[2]
+
+    @cached_property
+    def _parts(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """The rows of all parts: trials, flows, and jobs of trials."""
         store = TrialStore(self.path / layout.TRIALS)
-        found: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
+        found: tuple[list[pd.DataFrame], ...] = ([], [], [])
         for name in layout.part_names(store.folder):
             phase, *words = layout.part_words(name)
             rows = store.read(name).drop(columns=["phase", layout.RECORD, layout.SLOWDOWNS], errors="ignore")
             rows.insert(0, "phase", phase)
             rows.insert(1, "condition", words[CONDITIONED[phase]] if phase in CONDITIONED else "")
-            found["score_bits" in rows or "status" in rows].append(rows)
-        trials, flows = (pd.concat(each, ignore_index=True) if each else pd.DataFrame() for each in found.values())
-        return trials, flows
+            of_trials = "score_bits" in rows or "status" in rows
+            found[0 if of_trials else 1].append(rows.drop(columns=layout.JOBS, errors="ignore"))
+            found[2].append(job_rows(rows))
+        trials, flows, jobs = (pd.concat(each, ignore_index=True) if each else pd.DataFrame() for each in found)
+        return trials, flows, jobs.drop_duplicates(ignore_index=True)  # trials may stand there once a population
 
     @cached_property
     def networks(self) -> pd.DataFrame:
@@ -308,6 +318,15 @@ def network_table(trials: pd.DataFrame, *key: str) -> pd.DataFrame:
     """Return the networks that trials were run on, a row each, as told apart by the key."""
     columns = [name for name in (*key, "network", *NETWORK_COLUMNS) if name in trials]  # a fabric has no networks
     return trials[columns].drop_duplicates(ignore_index=True) if len(trials) else pd.DataFrame()
+
+
+def job_rows(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per job of training of trials, with what was run; none where they have no jobs."""
+    if layout.JOBS not in trials:
+        return pd.DataFrame()
+    kept = trials.columns.intersection([*WHOSE, "training_seed"], sort=False)
+    each = trials[layout.JOBS].dropna().explode()
+    return trials[kept].join(pd.DataFrame([*each], index=each.index), how="inner").reset_index(drop=True)
 
 
 def training_costs(learning: pd.DataFrame) -> pd.DataFrame:

@@ -223,7 +223,7 @@ class Outcome(Protocol):
 
     @property
     def job_times(self) -> pd.DataFrame:
-        """A row per job of training: took_us, at least if it did not end, finished, and `look`, its least times."""
+        """A row per job of training: took_us, at least if it did not end, finished, and what jobs are measured by."""
 
     @property
     def packets(self) -> int:
@@ -269,27 +269,9 @@ def mean_round_us(trial: Outcome) -> float:
     return float(took.mean()) if len(took) else np.nan
 
 
-def iteration_us(trial: Outcome) -> float:
-    """Return the mean over jobs of the time of an iteration."""
-    return float(np.mean([took / look.iterations for took, _, look in trial.job_times.itertuples(index=False)]))
-
-
-def exposed_us(trial: Outcome) -> float:
-    """Return the mean over jobs of the time of an iteration that no rank's computation covers."""
-    jobs = trial.job_times.itertuples(index=False)
-    return float(np.mean([(took - look.compute_ns / 1000) / look.iterations for took, _, look in jobs]))
-
-
 def over_bound(trial: Outcome) -> float:
     """Return the geometric mean over jobs of their time over what it is at the least."""
-    ratios = [1000 * took / look.bound_ns for took, _, look in trial.job_times.itertuples(index=False)]
-    return float(2.0 ** log2(ratios).mean())
-
-
-def bus_gbps(trial: Outcome) -> float:
-    """Return the mean over jobs of busbw as nccl-tests define it: what a rank has to send, over the time for it."""
-    jobs = trial.job_times.itertuples(index=False)
-    return float(np.mean([look.moved_bytes * 8 / (1000 * took - look.compute_ns) for took, _, look in jobs]))
+    return float(2.0 ** log2(trial.job_times["job_over_bound"].to_numpy(dtype=np.float64)).mean())
 
 
 def sizes_accuracy(trial: Outcome) -> float:

@@ -8,6 +8,7 @@ from lcca.evaluation.report.sections.agreement import both_simulators, ns3_valid
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling, strata
 from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores, trainers
+from lcca.evaluation.report.sections.jobs import jobs
 from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, merit, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
@@ -49,6 +50,7 @@ CORE: tuple[tuple[str, str, Maker], ...] = (
     ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", tradeoff),
     ("slowdowns", "Slowdowns by scenario", slowdowns),
+    ("jobs", "Jobs of training", jobs),
     ("ns3", "Validation in ns-3", ns3_validation),
     ("generalisation", "Generalisation tests", generalisation),
     ("per-network", "Networks on which candidates differ", per_network),

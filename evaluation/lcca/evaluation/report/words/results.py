@@ -25,7 +25,7 @@ from lcca.evaluation.report.words.statements import (
     with_interval,
 )
 from lcca.evaluation.report.words.table import Columns, Table, stacked
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, Metric
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, OF_JOBS, SCORE, Metric
 
 Json = dict[str, Any]
 
@@ -213,6 +213,25 @@ def _measured(row: Json, metric: Metric) -> str:
         return number(test[metric.name], 0)
     value, error = (test.get(key) for key in (metric.name, f"{metric.name}_se"))
     return with_error(value and value / metric.scale, error and error / metric.scale, metric.digits)
+
+
+def jobs_table(rows: Sequence[Json], caption: str = "") -> Table:
+    """Return a row per scenario, policy or signal set, and job, of `lcca.evaluation.fabric.summary.by_job`."""
+    columns: Columns = {
+        **({"Scenario": "scenario"} if any(row.get("scenario") for row in rows) else {}),
+        **{"Policy or signal set": "id", "Job": lambda row: str(row["job"] + 1)},
+        **{capital(each.head): partial(_of_job, metric=each) for each in OF_JOBS.values()},
+        "Trials": ("trials", 0),
+        **({"Without an end": ("unfinished", 0)} if any(row["unfinished"] for row in rows) else {}),
+    }
+    return Table.of(caption, rows, columns, ("Scenario", "Policy or signal set"))
+
+
+def _of_job(row: Json, metric: Metric) -> str:
+    """Return a mean with its interval; a bound where the job did not end in every trial."""
+    sign = {"less": "≥ ", "more": "≤ "}[metric.better] if row["unfinished"] else ""
+    ends = {end: value / metric.scale for end, value in row[metric.name].items()}
+    return sign + with_interval(ends, "mean", f"{{:,.{metric.digits}f}}")
 
 
 def costs_table(phases: Sequence[Json]) -> Table:

@@ -57,6 +57,18 @@ class JobLook:
     compute_ns: float
     moved_bytes: float
 
+    def row(self, took_us: float, finished: bool) -> dict[str, float | bool]:
+        """Return what the job is measured by (`lcca.evaluation.trials.metrics.OF_JOBS`) if it takes so long."""
+        return {
+            "job": self.number,
+            "finished": finished,
+            "took_us": took_us,
+            "iteration_us": took_us / self.iterations,
+            "exposed_us": (took_us - self.compute_ns / 1000) / self.iterations,
+            "job_over_bound": 1000 * took_us / self.bound_ns,
+            "bus_gbps": self.moved_bytes * 8 / (1000 * took_us - self.compute_ns),
+        }
+
 
 @dataclass(frozen=True)
 class _Part:
