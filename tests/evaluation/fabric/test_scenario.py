@@ -126,6 +126,34 @@ def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
     assert (found.settings().fct_at_ack, found.horizon_ns(flows)) == (True, 1070)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        (
+            "w.csv",
+            "id,src,dst,size_bytes,start_ns,after\n4,1,0,1,0,9\n9,0,1,1,5000,\n7,0,1,1,6000,\n",
+            ":2: after: ",
+        ),
+        (
+            "w.cm",
+            "Nodes 2\nConnections 2\nTriggers 1\n1->0 id 4 trigger 1 size 1\n"
+            "0->1 id 9 start 5 size 1 send_done_trigger 1\ntrigger id 1 oneshot\n",
+            ": flow 4: ",
+        ),
+    ],
+)
+def test_flows_of_a_trace_wait_for_those_within_the_duration(tmp_path: Path, name: str, text: str, where: str) -> None:
+    (tmp_path / name).write_text(text)
+    workload = {"kind": "trace", "flows": name}
+    says = (
+        rf"s\.yaml:\d+: workload\.flows: \S*{name}{where}waits for flow 9, which starts at 5 µs, not within duration_us"
+    )
+    for duration in (1, 5):
+        with pytest.raises(ConfigError, match=says + rf" \({duration}\); raise that, or leave both flows out"):
+            read_scenario(written(tmp_path, workload=workload, duration_us=duration))
+    assert len(read_scenario(written(tmp_path, workload=workload, duration_us=5.5)).flows(1)) == 2
+
+
 def test_parts_that_run_one_after_another_do_not_add_up(tmp_path: Path) -> None:
     parts = [LATE, {**LATE, "start_us": 1000, "stop_us": 2000, "load": 0.7}]
     found = read_scenario(written(tmp_path, workload={"kind": "mix", "parts": parts}, duration_us=None))

@@ -226,14 +226,19 @@ class FabricScenario(Model):
             yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
             yield ("warmup_us",), "must be less than duration_us, which it needs"
-        for keys, part in self.parts:
-            if 1000 * getattr(part, "start_us", 0) >= self.end_ns:
-                yield (*keys, "start_us"), f"must be less than duration_us ({self.duration_us:g})"
-            if misfit := part.class_problem(fabric, self.switch.classes, self.switch.class_bytes is not None):
-                yield (*keys, *misfit[0]), misfit[1]
+        yield from self._problems_of_parts(fabric)
         yield from ((("hosts", *keys), text) for keys, text in self.hosts.problems(fabric, self.preset))
         yield from self._problems_of_events(fabric)
         yield from self._problems_of_workload(fabric)
+
+    def _problems_of_parts(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
+        for keys, part in self.parts:
+            if 1000 * getattr(part, "start_us", 0) >= self.end_ns:
+                yield (*keys, "start_us"), f"must be less than duration_us ({self.duration_us:g})"
+            if isinstance(part, Trace) and (misfit := part.problem(fabric, end_ns=self.end_ns)):
+                yield (*keys, *misfit[0]), misfit[1]
+            if misfit := part.class_problem(fabric, self.switch.classes, self.switch.class_bytes is not None):
+                yield (*keys, *misfit[0]), misfit[1]
 
     def _problems_of_events(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
         for number, each in enumerate(self.events):

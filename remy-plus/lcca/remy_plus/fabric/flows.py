@@ -142,9 +142,8 @@ class FabricFlows:
             InputError: one of them waits for one that starts later; names it.
         """
         count = int(np.searchsorted(self.start_ns, end_ns))
-        for row in np.flatnonzero(self.after[:count] >= 0).tolist():
-            if (self.sets[self.after[row]].flows >= count).any():
-                raise InputError(f"flow {self.id[row]}: waits for one that starts at {end_ns:g} ns or later")
+        for row, _, text in late_problems(self, end_ns):
+            raise InputError(f"flow {self.id[row]}: {text}")
         kept = {each.name: getattr(self, each.name)[:count] for each in fields(self) if each.name != "sets"}
         used = int(kept["after"].max(initial=-1)) + 1
         waited = [
@@ -248,6 +247,15 @@ def circle_problems(after: NDArray[np.integer[Any]], sets: Sequence[FlowSet]) ->
     elif (last[after[rows]] >= rows).any():  # else each waits for flows before it
         circles = np.flatnonzero(~_started(after, sets)).tolist()
         yield from ((row, "after", "waits for itself, perhaps by way of others") for row in circles)
+
+
+def late_problems(flows: FabricFlows, end_ns: float) -> Iterator[RowProblem]:
+    """Yield which flows that start before a time, or may, wait for one that does not."""
+    count = int(np.searchsorted(flows.start_ns, end_ns))
+    for row in np.flatnonzero(flows.after[:count] >= 0).tolist():
+        if (first := flows.sets[flows.after[row]].flows.max()) >= count:
+            text = f"waits for flow {flows.id[first]}, which starts at {flows.start_ns[first] / 1000:g} µs, not within"
+            yield row, "after", f"{text} duration_us ({end_ns / 1000:g}); raise that, or leave both flows out"
 
 
 def _started(after: NDArray[np.integer[Any]], sets: Sequence[FlowSet]) -> NDArray[np.bool_]:

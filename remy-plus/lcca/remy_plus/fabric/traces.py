@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from lcca.remy_plus.fabric.flows import (
     circle_problems,
     few_classes,
     fit_problems,
+    late_problems,
 )
 from lcca.remy_plus.fabric.topology import FabricTopology
 
@@ -45,7 +47,11 @@ _OPTIONAL = {
 
 
 def read_flows(
-    path: str | os.PathLike[str], topology: FabricTopology, classes: int | None = None, over: Moment = "received"
+    path: str | os.PathLike[str],
+    topology: FabricTopology,
+    classes: int | None = None,
+    over: Moment = "received",
+    end_ns: float = math.inf,
 ) -> FabricFlows:
     """Read a trace: a CSV file with columns id, src, dst, size_bytes, start_ns and perhaps those of `_OPTIONAL`.
 
@@ -60,6 +66,7 @@ def read_flows(
         topology: the fabric.
         classes: that its switches have; any if left out.
         over: when a flow is over for those that wait for it.
+        end_ns: before it flows start, but for those that none of them waits for.
 
     Raises:
         InputError: naming file, line and column of every flow that cannot be on this fabric.
@@ -86,7 +93,9 @@ def read_flows(
         return flows
     after, sets = _waiting(table, over)
     table.require(circle_problems(after, sets))
-    return replace(flows, after=after, sets=sets, off_ns=np.array(columns.get("delay_ns", np.zeros(len(flows)))))
+    flows = replace(flows, after=after, sets=sets, off_ns=np.array(columns.get("delay_ns", np.zeros(len(flows)))))
+    table.require(late_problems(flows, end_ns))
+    return flows
 
 
 def _path(text: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 from lcca.evaluation.fabric.formats.reading import flows_of, is_foreign
@@ -33,10 +34,10 @@ class Trace(Part):
 
     ends: ClassVar[bool] = True
 
-    def problem(self, topology: FabricTopology, classes: int | None = None) -> Misfit | None:
-        """Return the key that does not fit the fabric, or has other classes than so many, and why."""
+    def problem(self, topology: FabricTopology, classes: int | None = None, end_ns: float = math.inf) -> Misfit | None:
+        """Return the key that does not fit the fabric, so many classes or the duration, and why."""
         try:
-            self._read(topology, classes)
+            self._read(topology, classes, end_ns)
         except InputError as error:
             return ("flows",), str(error)
         return None
@@ -65,11 +66,12 @@ class Trace(Part):
         """Return the flows of the file that start within the duration."""
         return self._read(topology).before(duration_ns)
 
-    def _read(self, topology: FabricTopology, classes: int | None = None) -> FabricFlows:
+    def _read(self, topology: FabricTopology, classes: int | None = None, end_ns: float = math.inf) -> FabricFlows:
         if not is_foreign(self.flows):
-            return read_flows(self.flows, topology, classes, self.over)
+            return read_flows(self.flows, topology, classes, self.over, end_ns)
         flows = flows_of(self.flows)
         with about(self.flows):
+            flows.before(end_ns)
             flows.require_on(topology)
             if classes is not None and flows.priority.max() >= classes:
                 raise InputError(f"priority: {few_classes(int(flows.priority.max()), classes)}")
