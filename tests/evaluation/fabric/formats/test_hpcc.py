@@ -128,6 +128,19 @@ SPOILED_TABLES = {
     TABLE.replace("1000 20", "nan 20"): ":2: bytes: must be a number",
     "0 0\n": ":1: per cent: must end at 100, or at 1, not at 0",
     "bytes cdf\n" + TABLE: ":1: bytes: must be a number",
+    TABLE.replace("1000000 ", "1e12 "): ":4: bytes: must end above 0 and below 1e+12, not at 1e+12",
+    "0 0\n0 100\n": ":2: bytes: must end above 0 and below 1e+12, not at 0",
+    TABLE.replace("1000000 100", "1000000"): ":4: per cent: its value is missing at the end of the line",
+    TABLE.replace("1000 20", "1000 -20"): ":2: per cent: must be a number of at least 0, found '-20'",
+    TABLE.replace("1000000 ", "inf "): ":4: bytes: must be a number of at least 0, found 'inf'",
+    TABLE.replace("1000 20", "0x3e8 20"): ":2: bytes: must be a number of at least 0, found '0x3e8'",
+    TABLE.replace("1000 20", "1_000 20"): ":2: bytes: must be a number of at least 0, found '1_000'",
+    TABLE.replace("1000 20", '"1000" 20'): ":2: bytes: must be a number of at least 0",
+    TABLE.replace(" 100\n", " 101\n"): ":4: per cent: must end at 100, or at 1, not at 101",
+    TABLE + TABLE: ":5: is below the line before it; neither bytes nor per cents may fall",
+    TABLE.replace(" ", ","): ":1: number of flows: must be a whole number from 1",
+    "4\n" + TABLE: ":2: has 2 columns; write: src dst priority port bytes start",
+    TABLE + "bytes and per cent\n": ":5: per cent: must be a number of at least 0, found 'and'",
 }
 
 

@@ -34,6 +34,9 @@ PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "Mi"
 NS = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0, "ps": 1e-3}
 _RATE = re.compile(r"([0-9.eE+-]+?)(?:([kKMG]?i?)([bB])(?:ps|/s))?")
 _TIME = re.compile(r"\+?([0-9.eE+-]+?)(s|ms|us|ns|ps)?")
+LARGEST = 1e12
+"""Bytes that no size in a table reaches."""
+
 USUAL_START_NS = 2 * 10**9
 """When the first flows of HPCC's generators start."""
 
@@ -188,6 +191,8 @@ def _sizes(path: Path, lines: Sequence[Line]) -> Converted:
         raise lines[0].wrong("per cent", f"must begin at 0, not at {shares[0]:g}; put a line with 0 before it")
     if whole not in (1, 100):
         raise lines[-1].wrong("per cent", f"must end at 100, or at 1, not at {whole:g}")
+    if not 0 < bytes_[-1] < LARGEST:
+        raise lines[-1].wrong("bytes", f"must end above 0 and below {LARGEST:g}, not at {bytes_[-1]:g}")
     sizes = FlowSizes(path.stem, tuple(bytes_), tuple(each / whole for each in shares))
     return Converted(path.name, "HPCC's sizes of flows", sizes, preset=PRESET)
 
