@@ -19,6 +19,7 @@ from lcca.evaluation.fabric.workload.collectives.job import Job
 from lcca.evaluation.fabric.workload.part import Streams
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric import builders
+from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.traces import read_flows
 from tests.fixtures import RunCommand
@@ -181,6 +182,21 @@ def test_a_ring_is_that_of_a_job(written: Written) -> None:
         np.testing.assert_array_equal(getattr(found, name), getattr(job, name))
     for row in range(len(job)):
         assert waits(found, row) == waits(job, row)
+
+
+def test_computations_between_collectives_take_what_they_take_in_a_job(written: Written) -> None:
+    """Each counts once, however many come after it."""
+    nodes = [(node(2 * k, 4, [2 * k - 1] * (k > 0), 10), collective(2 * k + 1, 0, 8000, [2 * k])) for k in range(4)]
+    found = read_chakra(written([trace(*(each for pair in nodes for each in pair))] * 4))
+    keys = {"kind": "job", "iterations": 4, "operations": [{"kind": "all-reduce", "bytes": 8000, "compute_us": 10}]}
+    job = Job.model_validate(keys).draw(builders.star(4), Streams(1), 1e9)
+    ends = []
+    for flows in (found.what, job):
+        assert isinstance(flows, FabricFlows)
+        record = FabricEngine("window").run(builders.star(4), flows)
+        ends.append(np.sort(record["flow_start_ns"] + record["flow_fct_ns"]))
+    np.testing.assert_array_equal(*ends)
+    assert not any("late" in each for each in found.assumed)
 
 
 MALFORMED: dict[str, tuple[Sequence[bytes], str]] = {

@@ -24,8 +24,8 @@ from lcca.evaluation.fabric.formats.execution_trace import (
     Node,
     read_nodes,
 )
-from lcca.evaluation.fabric.formats.messages import Messages, Ready
-from lcca.evaluation.fabric.formats.operations import Operation, Pairs, assumed, begin_all
+from lcca.evaluation.fabric.formats.messages import Messages
+from lcca.evaluation.fabric.formats.operations import Operation, Pairs, add_collective, assumed, begin_all
 from lcca.evaluation.fabric.workload.collectives import schedules
 from lcca.evaluation.fabric.workload.collectives.schedule import Schedule
 from lcca.inputs.errors import InputError, about, require
@@ -164,7 +164,7 @@ def _expand(
                 text = f"or of another size than node {nodes[0].number} of rank {group[0]}; write whole traces"
                 raise each.wrong("comm_size", f"is another collective, {text}")
         schedule = _schedule(nodes[0], *alike[0], len(group), algorithm)
-        _add(group, operations, schedule, messages, step)
+        add_collective(group, operations, schedule, messages, step)
 
 
 def _kind_and_size(each: Node) -> tuple[int, int]:
@@ -188,22 +188,6 @@ def _schedule(each: Node, kind: int, size: int, ranks: int, algorithm: str) -> S
         f"{kind} is none of {', '.join(f'{number} ({name})' for number, name in KNOWN.items())} and {BARRIER} (barrier)"
     )
     raise each.wrong("comm_type", f"{text}; write it as sends and receptions")
-
-
-def _add(group: Sequence[int], own: Sequence[Operation], schedule: Schedule, messages: Messages, step: int) -> None:
-    """Add a schedule's messages; those that wait for none wait for what their rank has to end before."""
-    base = len(messages.src)
-    columns = zip(schedule.src, schedule.dst, schedule.size, schedule.after, schedule.delay_ns, strict=True)
-    for src, dst, size, after, delay in columns:
-        ready = Ready(delay)
-        if after >= 0:
-            waited = schedule.sets[after]
-            events = zip((base + waited.flows).tolist(), waited.moments(), strict=True)
-            ready = Ready(0.0, dict.fromkeys(events, delay))
-        number = messages.add(group[src], group[dst], size, ready, step)
-        own[dst].receives.append(number)
-        if after < 0:
-            own[src].sends.append(number)
 
 
 def _assumed(ranks: Sequence[Sequence[Node]], algorithm: str) -> Iterator[str]:

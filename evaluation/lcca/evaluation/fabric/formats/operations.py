@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from lcca.evaluation.fabric.formats.lines import Line
 from lcca.evaluation.fabric.formats.messages import Event, Messages, Ready
+from lcca.evaluation.fabric.workload.collectives.schedule import Schedule
 
 
 @dataclass
@@ -32,10 +33,38 @@ class Operation:
     acknowledged: bool = False
 
     def end(self, begin: Ready, messages: Messages) -> Ready:
-        """Return when it ends."""
+        """Return when it ends: not before it begins, of which a message of its own tells that begins with it."""
+        if self.sends and begin.after and not self.acknowledged:
+            begin = Ready(0.0, {(self.sends[0], "begun"): 0.0})
         events: list[Event] = [(number, "received") for number in self.receives]
         events += [(number, "acknowledged") for number in self.sends if self.acknowledged]
         return messages.joined([begin.later(self.ns), Ready(0.0, dict.fromkeys(events, 0.0))])
+
+
+def add_collective(
+    group: Sequence[int], own: Sequence[Operation], schedule: Schedule, messages: Messages, step: int
+) -> None:
+    """Add a schedule's messages; those that wait for none wait for what their rank has to end before.
+
+    Args:
+        group: the ranks of the schedule's.
+        own: the operation of each.
+        schedule: whose messages.
+        messages: to which they are added.
+        step: of all of them.
+    """
+    base = len(messages.src)
+    columns = zip(schedule.src, schedule.dst, schedule.size, schedule.after, schedule.delay_ns, strict=True)
+    for src, dst, size, after, delay in columns:
+        ready = Ready(delay)
+        if after >= 0:
+            waited = schedule.sets[after]
+            events = zip((base + waited.flows).tolist(), waited.moments(), strict=True)
+            ready = Ready(0.0, dict.fromkeys(events, delay))
+        number = messages.add(group[src], group[dst], size, ready, step)
+        own[dst].receives.append(number)
+        if after < 0:
+            own[src].sends.append(number)
 
 
 def begin_all(operations: Sequence[Operation], messages: Messages) -> int:
