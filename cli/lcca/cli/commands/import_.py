@@ -35,9 +35,10 @@ def _interval_us(text: str) -> float:
 @frozen
 class Import:
     what: Sequence[str] = argument(
-        "a .dna file; or files that go together, of htsim (.cm, .topo), HPCC and SimAI (.txt: topology, flows, sizes), "
-        "GOAL (.goal) or Chakra (.et, of one rank), perhaps with KEY=VALUE: start=ps is the unit of starts in a .cm "
-        "file (default: us); of Chakra are groups=FILE.json and algorithm=ring, halving-doubling or double-tree",
+        "a .dna file; or files that go together, of htsim (.cm, .topo), HPCC (.txt: topology, flows, sizes), SimAI "
+        "(.txt: topology, workload), GOAL (.goal) or Chakra (.et, of one rank), perhaps with KEY=VALUE: start=ps is "
+        "the unit of starts in a .cm file (default: us); of Chakra are groups=FILE.json and algorithm=ring, "
+        "halving-doubling or double-tree",
         name="FILE",
     )
     to: Path = argument("the policy.json, or the folder of flows.csv, links.csv and scenario.yaml", name="TO")

@@ -51,7 +51,8 @@ def read_hpcc(path: str | os.PathLike[str]) -> Converted:
     readers = {1: _flows, 2: _sizes, 3: _topology, 6: _topology}
     if (count := len(lines[0].words)) not in readers:
         text = f"has {count} words: HPCC's flows begin with their number, topologies with nodes, switches and links, "
-        raise lines[0].wrong("", text + "sizes with bytes and per cent; is it the right file?")
+        text += "sizes with bytes and per cent, SimAI's workloads with a policy"
+        raise lines[0].wrong("", f"{text}; is it the right file?")
     return readers[count](Path(path), lines)
 
 

@@ -16,15 +16,26 @@ from lcca.evaluation.fabric.formats.connection_matrix import UNITS_NS, read_conn
 from lcca.evaluation.fabric.formats.converted import Converted
 from lcca.evaluation.fabric.formats.goal import read_goal
 from lcca.evaluation.fabric.formats.hpcc import read_hpcc
+from lcca.evaluation.fabric.formats.simai import is_workload, read_simai
 from lcca.evaluation.fabric.formats.tiers import read_tiers
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 
+
+def read_text(path: str | os.PathLike[str]) -> Converted:
+    """Return what is in a text file of HPCC's, or of SimAI's, which has workloads besides.
+
+    Raises:
+        InputError: as either reader.
+    """
+    return read_simai(path) if is_workload(path) else read_hpcc(path)
+
+
 READERS: Mapping[str, Callable[..., Converted]] = {
     ".cm": read_connection_matrix,
     ".topo": read_tiers,
-    ".txt": read_hpcc,
+    ".txt": read_text,
     ".goal": read_goal,
     ".et": read_chakra,
 }

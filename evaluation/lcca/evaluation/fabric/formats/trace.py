@@ -22,7 +22,7 @@ class Trace(Part):
             class of each flow in place of the key, 0 served first; after, the ids of flows that must be over before it
             starts, such as `3 17 20..35`, and delay_ns, how long after them; job and step, what it belongs to. Those
             that begin after `duration_us` are left out. Or a file of another program as `lcca import` reads it:
-            htsim's (.cm), HPCC's (.txt) or GOAL (.goal).
+            htsim's (.cm), HPCC's or SimAI's (.txt) or GOAL (.goal).
         over: when flows of a CSV file are over for those that wait for them: as their last byte is received, or as
             their sender has the ACK of it. In `after` single ones may have another moment: `3:begun`, `3:received`,
             `3:acknowledged`.
