@@ -10,7 +10,9 @@ from pathlib import Path
 
 from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Tree
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.rules import bisect, one_rule
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 
 from ...experiments.runs.run_files import FABRIC, NETWORKS, SPACE
@@ -287,6 +289,7 @@ def policies() -> dict[str, Subject]:
         "mlp": (json.dumps(MLP), "engine"),
         "law": ((folder / "policies" / "law-e2e.json").read_text(), "engine"),
         "fabric-law": ((folder / "fabric" / "law-e2e.json").read_text(), "fabric"),
+        "path-law": (dumps(PolicyFile(PathLaw.of(Transport("nscc"), {}, {"queue": 1.0}), header="fullest")), "fabric"),
         "described-header": (policy_of_header(), "engine"),
     }
     texts |= {name: (dumps(PolicyFile(resolve(name, where).policy)), where) for name, where in NAMED.items()}

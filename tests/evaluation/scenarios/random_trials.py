@@ -50,12 +50,13 @@ from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.explicit import Explicit
 from lcca.remy_plus.policies.fabric_law import FabricLaw
+from lcca.remy_plus.policies.path_law import OVER, TERMS, PathLaw
 from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.switches.knobs import Knob
 from lcca.remy_plus.switches.markers import MARKERS
-from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING, TRANSPORTS, Transport
+from lcca.remy_plus.switches.transports import SCHEDULING, SPRAYING, TRANSPORTS, WAYS, Transport
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 from lcca.signal_sets.headers.header import header, packaged_headers
@@ -311,7 +312,7 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
     ways: dict[str, Any] = {}
     if draws.chance(0.3):
         ways = {"spraying": draws.of(*SPRAYING[1:]), "entropies": draws.of(1, 2, 64, 256)}
-        ways |= {"adaptive": draws.chance(0.3), "sleek": draws.chance(0.3)}
+        ways |= {"adaptive": draws.chance(0.3), "sleek": draws.chance(0.3), "ways": draws.of("hashed", *WAYS)}
     content = {
         "name": "drawn",
         "preset": draws.of("default", "default", "hpcc-ns3"),
@@ -394,6 +395,15 @@ def drawn_law(scenario: FabricScenario, draws: Draws) -> Policy:
     return with_header(law, carried and stamping(header(carried)))
 
 
+def drawn_path_law(scenario: FabricScenario, draws: Draws) -> Policy:
+    """A law that chooses ways, perhaps with a header."""
+    over = Transport(str(draws.of(*OVER)))
+    terms = {name: float(draws.random.uniform(-8, 8)) for name in TERMS}
+    carried, signal = draws.of((None, None), ("csig-compact-abw", "available_capacity"), ("fullest", "queue"))
+    law = PathLaw.of(over, terms, {signal: float(draws.random.uniform(-8, 8))} if signal else {})
+    return with_header(law, carried and stamping(header(carried)))
+
+
 def uneven(flows: FabricFlows, horizon_ns: float, draws: Draws) -> FabricFlows:
     """Flows with silences and late starts, beyond the horizon too, and only some hosts that send.
 
@@ -433,6 +443,8 @@ def fabric_case(case: int, threads: Sequence[int] = (1,)) -> str:
     scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
     if draws.chance(0.7 if scenario.granted else 0.2):
         policy = accepted(functools.partial(drawn_law, scenario), draws)
+    if draws.chance(0.1):
+        policy = accepted(functools.partial(drawn_path_law, scenario), draws)
     if draws.chance(0.25):
         policy = beside_another(policy, scenario, draws)
     try:
@@ -481,6 +493,9 @@ def beside_another(policy: Policy, scenario: FabricScenario, draws: Draws) -> Po
 
 def sprays(policy: Policy) -> bool:
     """Whether packets of a flow take ways of their own: a short last one may overtake the others."""
+    policy = policy.policy if isinstance(policy, WithHeader) else policy
+    if isinstance(policy, PathLaw):
+        return True
     return isinstance(policy, Transport) and TRANSPORTS[policy.name].settings.get("spraying", 0) > 0
 
 
