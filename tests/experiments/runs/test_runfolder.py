@@ -151,7 +151,7 @@ def test_the_commit_is_compared(
     found: str,
     code: str,
 ) -> None:
-    config = read("estimate", tmp_path)
+    config = read("tune", tmp_path)
     always = (
         "" if code == "unknown" else "told: code that decides results, the compiled engine or a library has changed"
     )
@@ -289,8 +289,8 @@ def test_a_full_disk_is_told_before_anything_is_run(run: Path, config: Any, monk
 
 @pytest.mark.slow
 def test_a_second_process_is_kept_out(run: Path, tmp_path: Path) -> None:
-    folder = RunFolder.open(run, read("estimate", tmp_path), resume=False)
-    options = ["estimate", str(tmp_path / "estimate.yaml"), "--out", str(run), "--json"]
+    folder = RunFolder.open(run, read("tune", tmp_path), resume=False)
+    options = ["tune", str(tmp_path / "tune.yaml"), "--out", str(run), "--json"]
     second = subprocess.run([sys.executable, "-m", "lcca.cli.main", *options], capture_output=True, text=True)
     assert second.returncode == 2
     assert second.stdout == ""
