@@ -11,7 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lcca.inputs.studies import added, full_name
+from lcca.experiments.recipes import FUNCTIONS
+from lcca.inputs.studies import added
 
 if TYPE_CHECKING:
     from lcca.evaluation.fabric.scenario import FabricScenario as Scenario
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.tune import tune
     from lcca.signal_sets.load import resolve as policy
 
-_RECIPES = ("agree", "compare", "evaluate", "rank", "study", "sweep", "tune")
 _PLACES = {
-    **{name: (f"lcca.experiments.recipes.{name}", name) for name in _RECIPES},
+    **FUNCTIONS,
     "bound": ("lcca.experiments.recipes.evaluate", "possible"),
     "LoadedRun": ("lcca.evaluation.trials.loaded_run", "LoadedRun"),
     "Result": ("lcca.experiments.recipes.prepared", "Result"),
@@ -39,7 +39,6 @@ _PLACES = {
     "Space": ("lcca.evaluation.scenarios.networks", "NetworkSpace"),
     "load_run": ("lcca.experiments.reading.fabric_runs", "load_run"),
     "policy": ("lcca.signal_sets.load", "resolve"),
-    **{name: tuple(full_name(study, at).split(":")) for name, (study, at) in added("functions").items()},
 }
 
 __all__ = [

@@ -2,14 +2,18 @@
 
 import json
 import re
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lcca import api
+from lcca.experiments.recipes import FUNCTIONS
 from lcca.experiments.schemas.kinds import KINDS
-from lcca.experiments.schemas.schema import schema
+from lcca.experiments.schemas.schema import schema, schema_of_arguments
 from lcca.experiments.starters import STARTERS, starter
+from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
 
 from ...fixtures import RunCommand
@@ -88,6 +92,38 @@ def test_wrong_keys_and_values_are_found(problems: Any, change: tuple[str, str],
 
 def test_every_key_of_a_campaign_is_explained() -> None:
     assert [name for name, each in schema("campaign")["properties"].items() if "description" not in each] == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_have_a_schema_of_their_signature(name: str, lcca: RunCommand) -> None:
+    found = json.loads(lcca("schema", f"api.{name}").out)
+    jsonschema.Draft202012Validator.check_schema(found)
+    parameters = signature(getattr(api, name)).parameters
+    assert set(found["properties"]) == set(parameters) and not found["additionalProperties"]
+    assert set(found["required"]) == {key for key, each in parameters.items() if each.default is each.empty}
+    for key, each in found["properties"].items():
+        assert each["description"] and each.get("default", parameters[key].default) == parameters[key].default
+
+
+@pytest.mark.parametrize(
+    ("more", "fits"),
+    [
+        ({}, True),
+        ({"trials": 2, "seeds": 1, "overrides": ["duration=300"], "executor": "processes", "stop": "settled"}, True),
+        ({"policies": "aimd"}, False),
+        ({"trials": 0}, False),
+        ({"trails": 2}, False),
+        ({"stop": "soon"}, False),
+        ({"executor": "cloud"}, False),
+        ({"seed": 2**63}, False),
+    ],
+)
+def test_what_a_function_refuses_does_not_fit_its_schema(more: dict[str, Any], fits: bool) -> None:
+    asked = {"policies": ["aimd", "fixed-window:9"], "on": str(ROOT / "configs/networks/default.yaml")} | more
+    assert jsonschema.Draft202012Validator(schema_of_arguments(api.rank)).is_valid(asked) == fits
+    if not fits:
+        with pytest.raises((InputError, TypeError)):
+            api.rank(**asked)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ GROUPS = {
         "plot": "Draw a run's figures for a paper, with their data as CSV.",
         "export": "Write a run's tables, a scenario's flows for htsim, or a control law as C.",
         "import": "Turn flows and topologies of other simulators into a scenario, or a .dna file into a policy.json.",
-        "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
+        "schema": "Print the JSON Schema of a kind of YAML file, or of what a function of lcca.api takes.",
         "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",
     },
 }

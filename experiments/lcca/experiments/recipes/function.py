@@ -45,6 +45,7 @@ def function(name: str, of: Callable[P, K], prepare: Callable[[K], Any]) -> Call
     run.__signature__ = inspect.signature(of).replace(return_annotation=Result)  # type: ignore[attr-defined]
     run.__name__ = run.__qualname__ = name
     run.__module__ = prepare.__module__
+    run.verb = of  # type: ignore[attr-defined]
     return run
 
 

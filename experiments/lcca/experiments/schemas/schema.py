@@ -1,6 +1,6 @@
-"""JSON Schemas of the YAML files that users write, for editors: keys with their meaning, wrong keys and values.
+"""JSON Schemas of the YAML files that users write, for editors, and of what functions of `lcca.api` take.
 
-A schema is wider than the reader of the files, which has the last word: where a mapping stands there may be a name or a
+A schema of files is wider than their reader, which has the last word: where a mapping stands there may be a name or a
 file, and with `extends` or a grid, keys may come from elsewhere. So only what a file must have at its root is required.
 """
 
@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from lcca.experiments.schemas.kinds import KINDS, FileKind
+from lcca.inputs.options import options_of
 
 SPECIFICATION = "https://json-schema.org/draft/2020-12/schema"
 
@@ -29,6 +31,16 @@ def schema(name: str) -> dict[str, Any]:
         definition.pop("required", None)
     root = {"type": "array", "items": content, "minItems": 1} if kind.several else _extendable(content, kind)
     return {"$schema": SPECIFICATION, "title": f"lcca: {kind.what}", **root, "$defs": definitions}
+
+
+def schema_of_arguments(function: Any) -> dict[str, Any]:
+    """Return the JSON Schema of what a function of `lcca.api` takes, one of `FUNCTIONS`, by the names of parameters."""
+    found = _written(TypeAdapter(function.verb).json_schema())
+    for each in options_of(function.verb):
+        listed = {"enum": [*each.choices]} if each.choices else {}
+        found["properties"][each.key] |= listed | {"description": each.help}
+    about = {"title": f"lcca.api.{function.__name__}", "description": function.__doc__.partition("\n")[0]}
+    return {"$schema": SPECIFICATION, **found, **about, "additionalProperties": False}
 
 
 class _Explained(GenerateJsonSchema):
