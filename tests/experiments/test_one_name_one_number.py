@@ -17,7 +17,6 @@ from lcca.api import load_run
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, View, shown
-from lcca.experiments.reading import latex
 
 from ..fixtures import RunCommand
 from .runs.run_files import STUDY, TUNE
@@ -134,24 +133,15 @@ def met(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], FabricTrial]:
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch) -> list[Lines]:
-    """All tables that are made, of text and of LaTeX."""
+    """All tables that are made."""
     found: list[Lines] = []
-    text, paper = Table.__init__, latex.table
+    made = Table.__init__
 
     def kept(table: Table, *arguments: Any, **named: Any) -> None:
-        text(table, *arguments, **named)
+        made(table, *arguments, **named)
         found.append((table.caption, list(table.head), [list(row) for row in table.rows]))
 
-    def columns(made: Sequence[latex.Column], caption: str, *more: Any) -> str:
-        heads = [each.head + (f", {each.unit}" if each.unit else "") for each in made]
-        rows = zip(
-            *([f"{x:.12f}" if isinstance(x, float) else str(x) for x in each.values] for each in made), strict=True
-        )
-        found.append((caption, heads, [list(row) for row in rows]))
-        return paper(made, caption, *more)
-
     monkeypatch.setattr(Table, "__init__", kept)
-    monkeypatch.setattr(latex, "table", columns)
     return found
 
 

@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 
 from lcca.api import load_run
+from lcca.evaluation.report.words.statements import interval, number, with_error
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.loaded_run import TABLES
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
 from lcca.experiments.reading.exporting import export_tables
-from lcca.experiments.reading.latex import Column, table
+from lcca.experiments.reading.latex import table
 
 from ...fixtures import RunCommand
 from .pdflatex import problems_of_paper
@@ -105,7 +107,7 @@ def test_latex_is_what_a_paper_prints(finished: Path, tmp_path: Path) -> None:
         _, head, rows = read_tabular(files[name])
         assert len(rows) <= len(getattr(run, name)) and not re.search(r"_|\bse\b|equivalent percent", " ".join(head))
     _, head, rows = read_tabular(files["verdicts"])
-    place = [cell.startswith("{Difference (bits)}") for cell in head].index(True)
+    place = [cell.startswith("{Difference, bits}") for cell in head].index(True)
     ordered = pd.concat([own for _, own in run.verdicts.groupby(["level", "condition"], sort=False)])
     for cells, record in zip(rows, ordered.sort_index().to_dict("records"), strict=False):
         value, half = re.match(r"(-?[\d.]+)(?:\((\d+)\))?", cells[place]).groups()  # type: ignore[union-attr]
@@ -115,8 +117,8 @@ def test_latex_is_what_a_paper_prints(finished: Path, tmp_path: Path) -> None:
             assert float(value) - error == pytest.approx(record["low"], abs=1.1 * 10.0 ** -len(value.partition(".")[2]))
     _, head, rows = read_tabular(files["policies"])
     means = run.policies.groupby("candidate", sort=False)["score_bits"].mean()
-    assert [row[0] for row in rows] == list(means.index)
-    scores = [row[head.index("{Score (bits)}")] for row in rows]
+    assert head[0] == "{Candidate}" and [row[0] for row in rows] == list(means.index)
+    scores = [row[head.index("{Score, bits}")] for row in rows]
     assert [score.startswith(r"\bfseries") for score in scores] == list(means == means.max()) or means.nunique() == 1
     commands = re.findall(r"^\\newcommand\{\\(.*?)\}\{(.*)\}$", files["numbers"], flags=re.M)
     assert len(dict(commands)) == len(commands) == files["numbers"].count("newcommand") > 20
@@ -127,49 +129,50 @@ def test_latex_is_what_a_paper_prints(finished: Path, tmp_path: Path) -> None:
 
 
 def test_intervals_that_are_not_symmetric_stand_in_brackets_and_the_best_is_bold() -> None:
-    columns = [
-        Column("A & b", ["50%_&", "−µ", "x"]),
-        Column(
-            "Mean delay",
-            [12.31, 9.2, float("nan")],
-            [11.0, 9.0, float("nan")],
-            [15.0, 9.9, float("nan")],
-            "µs",
-            better="less",
-        ),
-        Column("n", [3, 20_000, 7]),
+    rows = [
+        ("50%_&", interval(12.31, 11.0, 15.0, "{:.0f}"), number(3, 0)),
+        ("−µ", interval(9.2, 9.0, 9.9, "{:.0f}"), number(20_000, 0)),
+        ("x", interval(None, None, None, "{:.0f}"), number(7, 0)),
     ]
-    text = table(columns, "50 % of all", "a-b")
-    form, head, rows = read_tabular(text)
+    text = table(Table("50 % of all", ("A & b", "Mean delay, µs", "n"), rows), "a-b", {"Mean delay, µs": "less"})
+    form, head, found = read_tabular(text)
     assert form == ["l", "S[table-format=2.1]", "l", "S[table-format=5]"] and r"\caption{50 \% of all}" in text
-    assert head[:2] == [r"{A \& b}", r"\multicolumn{2}{c}{Mean delay (\si{\micro\second})}"]
-    assert rows[0] == [r"50\%\_\&", "12.3", r"[\num{11.0}, \num{15.0}]", "3"]
-    assert rows[1] == [r"$-$\textmu{}", r"\bfseries 9.2", r"[\num{9.0}, \num{9.9}]", "20000"] and rows[2][1:3] == [
-        "{--}",
-        "",
-    ]
+    assert head[:2] == [r"{A \& b}", r"\multicolumn{2}{c}{Mean delay, \textmu{}s}"]
+    assert found[0] == [r"50\%\_\&", "12.3", r"[\num{11.0}, \num{15.0}]", "3"]
+    assert found[1] == [r"$-$\textmu{}", r"\bfseries 9.2", r"[\num{9.0}, \num{9.9}]", "20000"]
+    assert found[2][1:3] == ["{--}", ""]
 
 
 def test_a_symmetric_interval_is_an_error_and_parts_have_headings() -> None:
-    columns = [
-        Column("Candidate", ["a", "b"]),
-        Column("Score", [-0.1234, 0.5], [-0.1734, 0.4], [-0.0734, 0.6], "bits", 3, "more"),
-    ]
-    form, _, rows = read_tabular(table(columns, "c", "d", ["one", "two"]))
-    assert form[1] == "S[table-format=-1.3(3)]" and [row[1] for row in rows] == ["-0.123(50)", r"\bfseries 0.500(100)"]
-    assert table(columns, "c", "d", ["one", "two"]).count(r"\emph{") == 2
+    rows = [("a", interval(-0.1234, -0.1734, -0.0734, "{:.3f}")), ("b", interval(0.5, 0.4, 0.6, "{:.3f}"))]
+    text = table(Table("c", ("Candidate", "Score, bits"), rows), "d", {"Score, bits": "more"}, ["one", "two"])
+    form, _, found = read_tabular(text)
+    assert form[1] == "S[table-format=-1.3(3)]" and [row[1] for row in found] == ["-0.123(50)", r"\bfseries 0.500(100)"]
+    assert text.count(r"\emph{") == 2
+
+
+def test_standard_errors_are_errors_and_numbers_alone_have_their_digits() -> None:
+    rows = [(with_error(-1234.56, 7.8, 1), number(-1.25, 2), "≥ 3"), (with_error(2.5, 9.6, 1), number(None), number(4))]
+    form, _, found = read_tabular(table(Table("", ("a", "b", "c"), rows), "d"))
+    assert form == ["S[table-format=-4.1(2)]", "S[table-format=-1.2]", "l"]
+    assert found == [["-1234.6(78)", "-1.25", r"$\geq$ 3"], ["2.5(96)", "{--}", "4.000"]]
 
 
 def test_pdflatex_sets_what_is_exported(finished: Path, tmp_path: Path) -> None:
     every_letter = "".join(sorted(set("&%$#_{}\\~^−µ±α\u00a0<>|\"'`-–→≥≤×∞Δαβγéß")))
-    five = [Column(f"Mean of {i}", [10.5, 2.25], [9, 2], [12, 2.5], "kB") for i in range(5)]
-    lopsided = Column("Skewed", [-1.5, 2.25], [-9, 2], [0, 2.75], "µs", better="less")
-    own = {
-        "letters": table([Column(every_letter, [every_letter, "x"]), lopsided], every_letter, "letters"),
-        "wide": table([Column("Policy", ["a.default.s1", "b"]), *five, Column("Trials", [1, 2])], "c", "wide"),
-    }
+    skewed = [interval(-1.5, -9, 0, "{}"), interval(2.25, 2, 2.75, "{}")]
+    five = [interval(10.5, 9, 12, "{}"), interval(2.25, 2, 2.5, "{}")]
+    heads = ("Policy", *(f"Mean of {i}, kB" for i in range(5)), "Trials")
+    wide = [
+        (name, *[cell] * 5, number(n, 0)) for name, cell, n in zip(("a.default.s1", "b"), five, (1, 2), strict=True)
+    ]
+    letters = list(zip((every_letter, "x"), skewed, strict=True))
     metrics = (NETWORK_TRIALS | FABRIC_TRIALS | FLOWS).values()
-    own["labels"] = table([Column(key, [str(getattr(m, key)) for m in metrics]) for key in ("label", "unit")], "", "m")
+    own = {
+        "letters": table(Table(every_letter, (every_letter, "Skewed, µs"), letters), "letters", {"Skewed, µs": "less"}),
+        "wide": table(Table("c", heads, wide), "wide"),
+        "labels": table(Table("", ("label", "unit"), [(each.label, each.unit) for each in metrics]), "m"),
+    }
     exported = {file.stem: file.read_text() for file in export_tables(load_run(finished), tmp_path, "latex")}
     assert problems_of_paper(own | exported, tmp_path) == []
 

@@ -10,7 +10,7 @@ from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.headline import TYPICAL
-from lcca.evaluation.report.words.results import question_table
+from lcca.evaluation.report.words.results import measured, question_table
 from lcca.evaluation.report.words.statements import with_interval
 from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.report.words.tuned import advice, knobs_of, named, recommended, settings
@@ -21,7 +21,7 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, OverFlows, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.experiment import Costs
-from lcca.experiments.studies.words import mean_cell, score_cell, together
+from lcca.experiments.studies.words import score_cell, together
 
 
 def print_study_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:
@@ -87,4 +87,4 @@ def _paid(summary: dict[str, Any]) -> dict[str, Callable[[dict[str, Any]], str]]
     of = (utility.of.compute, OverFlows(utility.of.compute, utility.quantile))
     arithmetic = [each.over_trials for each in shown(FABRIC_TRIALS, "study") if each.compute in of]
     typical = {utility.typical.head: lambda row: score_cell(row["score_bits"], utility)}
-    return typical | {each.head: partial(mean_cell, metric=each) for each in arithmetic}
+    return typical | {each.head: partial(measured, metric=each, form="{:.4g}") for each in arithmetic}

@@ -26,10 +26,7 @@ from lcca.evaluation.report.words.results import (
     verdicts_table,
     verdicts_tables,
 )
-from lcca.evaluation.report.words.statements import (
-    coverage,
-    with_interval,
-)
+from lcca.evaluation.report.words.statements import coverage, with_interval
 from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from textwrap import wrap
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
-from lcca.evaluation.report.words.headline import estimated
-from lcca.evaluation.report.words.statements import capital, coverage
+from lcca.evaluation.comparison.ranking import rank_words
+from lcca.evaluation.report.words.headline import ESTIMATES, Json, estimated
+from lcca.evaluation.report.words.results import costs_table, measured, standing
+from lcca.evaluation.report.words.statements import MINUS, Number, capital, coverages, interval, with_interval
+from lcca.evaluation.report.words.table import Columns, Table, flat
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.trials.loaded_run import LoadedRun
+from lcca.evaluation.trials.loaded_run import LoadedRun, read_costs
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, SCORE, Metric, shown
 
 PREAMBLE = r"""% \usepackage{booktabs,siunitx}
@@ -30,70 +36,50 @@ MOST_ROWS = 200
 MOST_COLUMNS = 6
 """Of a table in letters of full size: more are wider than the text of an article."""
 
-NARROWER = r"  \small\setlength{\tabcolsep}{4pt}"
+NARROWER = r"  \footnotesize\setlength{\tabcolsep}{3pt}"
 
-UNITS = {"µs": r"\si{\micro\second}", "ms": r"\si{\milli\second}", "packets/µs": r"packets/\si{\micro\second}"}
+WIDEST_HEAD = 16
+"""Letters in a line of the head of a column."""
+
 LEVELS = {"set": "Signal sets, mean over trainings", "policy": "Selected policies"}
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a table.
+def _column(title: str, cells: Sequence[str], better: str) -> tuple[list[str], str, list[str]]:
+    """Return the columns of the `tabular` that one takes, its head, and its cells, with an & where it takes two."""
+    words = r" \\ ".join(map(escaped, wrap(title, WIDEST_HEAD, break_long_words=False)))
+    head = rf"{{\shortstack{{{words}}}}}" if r" \\ " in words else f"{{{words}}}"
+    ends = [cell.ends for cell in cells if isinstance(cell, Number)]
+    if len(ends) < len(cells):
+        return ["l"], head, [escaped(flat(cell)) for cell in cells]
+    values, low, high = np.array(ends, dtype=np.float64).T
+    below, above = values - low, high - values
+    halves, known = (below + above) / 2, np.isfinite(below + above)
+    if not halves[known].any():
+        numbers = [cell.split(" ")[0].replace(",", "").replace(MINUS, "-").lstrip("+") for cell in cells]
+        return [f"S[table-format={_format(numbers)}]"], head, _best(values, numbers, better)
+    digits = _digits(halves[known])
+    numbers = [f"{value:.{digits}f}" for value in values]
+    if (np.abs(above - below)[known] <= 0.1 * halves[known] + 1e-12).all():
+        errors = [round(half * 10**digits) if np.isfinite(half) else 0 for half in halves]
+        places = max(len(str(error)) for error in errors)
+        marked = [number + (f"({error})" if error else "") for number, error in zip(numbers, errors, strict=True)]
+        return [f"S[table-format={_format(numbers)}({places})]"], head, _best(values, marked, better)
+    brackets = [
+        rf"[\num{{{low[i]:.{digits}f}}}, \num{{{high[i]:.{digits}f}}}]" if known[i] else "" for i in range(len(cells))
+    ]
+    double = [f"{cell} & {end}" for cell, end in zip(_best(values, numbers, better), brackets, strict=True)]
+    return [f"S[table-format={_format(numbers)}]", "@{\\ }l"], rf"\multicolumn{{2}}{{c}}{head}", double
 
-    Attributes:
-        head: above it, with no unit.
-        values: numbers, or text.
-        low: lower ends of the intervals of numbers, if they have any.
-        high: upper ends.
-        unit: of numbers.
-        digits: after the point, where there are no intervals.
-        better: "more" or "less"; the best number is bold.
-    """
 
-    head: str
-    values: Sequence[Any]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
-    unit: str = ""
-    digits: int = 0
-    better: str = ""
-
-    def latex(self) -> tuple[list[str], str, list[str]]:
-        """Return the columns of the `tabular` that it takes, its head, and its cells, with an & where it takes two."""
-        unit = f" ({UNITS.get(self.unit, escaped(self.unit))})" if self.unit else ""
-        head = f"{{{escaped(self.head)}{unit}}}"
-        if any(isinstance(value, str) for value in self.values):
-            return ["l"], head, [escaped(value) for value in self.values]
-        values = np.array([math.nan if value is None else value for value in self.values], dtype=np.float64)
-        ends = [np.array(each if len(each) else values * math.nan, dtype=np.float64) for each in (self.low, self.high)]
-        below, above = values - ends[0], ends[1] - values
-        halves, known = (below + above) / 2, np.isfinite(below + above)
-        if not halves[known].any():
-            cells = [f"{value:.{self.digits}f}" for value in values]
-            return [f"S[table-format={_format(cells)}]"], head, self._best(values, cells)
-        digits = _digits(halves[known])
-        numbers = [f"{value:.{digits}f}" for value in values]
-        if (np.abs(above - below)[known] <= 0.1 * halves[known] + 1e-12).all():
-            errors = [round(half * 10**digits) if np.isfinite(half) else 0 for half in halves]
-            places = max(len(str(error)) for error in errors)
-            cells = [number + (f"({error})" if error else "") for number, error in zip(numbers, errors, strict=True)]
-            return [f"S[table-format={_format(numbers)}({places})]"], head, self._best(values, cells)
-        brackets = [
-            rf"[\num{{{low:.{digits}f}}}, \num{{{high:.{digits}f}}}]" if there else ""
-            for low, high, there in zip(self.low, self.high, known, strict=True)
-        ]
-        cells = [f"{cell} & {end}" for cell, end in zip(self._best(values, numbers), brackets, strict=True)]
-        return [f"S[table-format={_format(numbers)}]", "@{\\ }l"], rf"\multicolumn{{2}}{{c}}{head}", cells
-
-    def _best(self, values: np.ndarray[Any, np.dtype[np.float64]], cells: Sequence[str]) -> list[str]:
-        """Return cells with the best in bold, and those that are unknown as text."""
-        known = set(values[np.isfinite(values)])
-        best = (max if self.better == "more" else min)(known) if self.better and len(known) > 1 else math.nan
-        return [
-            "{--}" if not math.isfinite(value) else rf"\bfseries {cell}" if value == best else cell
-            for value, cell in zip(values, cells, strict=True)
-        ]
+def _best(values: np.ndarray[Any, np.dtype[np.float64]], cells: Sequence[str], better: str) -> list[str]:
+    """Return cells with the best in bold, and those that are unknown as text."""
+    known = set(values[np.isfinite(values)])
+    best = (max if better == "more" else min)(known) if better and len(known) > 1 else math.nan
+    return [
+        "{--}" if not math.isfinite(value) else rf"\bfseries {cell}" if value == best else cell
+        for value, cell in zip(values, cells, strict=True)
+    ]
 
 
 def _digits(halves: np.ndarray[Any, np.dtype[np.float64]]) -> int:
@@ -112,27 +98,28 @@ def _format(cells: Iterable[str]) -> str:
     return f"{sign}{whole}" + (f".{digits}" if digits else "")
 
 
-def table(columns: Sequence[Column], caption: str, label: str, parts: Sequence[str] = ()) -> str:
+def table(of: Table, label: str, better: Mapping[str, str] = MappingProxyType({}), parts: Sequence[str] = ()) -> str:
     """Return a `table` with caption and label.
 
     Args:
-        columns: with equally many rows.
-        caption: plain text.
+        of: what it shows.
         label: after ``tab:``.
+        better: by the head of a column "more" or "less": its best number is bold.
         parts: of each row the part of the table that it belongs to, rows of a part together; each part has a heading.
     """
-    drawn = [column.latex() for column in columns]
+    cells_of = zip(*of.rows, strict=True)
+    drawn = [_column(head, cells, better.get(head, "")) for head, cells in zip(of.head, cells_of, strict=True)]
     spec = [each for specs, _, _ in drawn for each in specs]
     rows = [" & ".join(cells) + r" \\" for cells in zip(*(cells for _, _, cells in drawn), strict=True)]
     left_out = f"% {len(rows) - MOST_ROWS} rows more are in its CSV" if len(rows) > MOST_ROWS else ""
     body: list[str] = []
-    for number, row in enumerate(rows[:MOST_ROWS]):
-        if len(set(parts)) > 1 and (number == 0 or parts[number] != parts[number - 1]):
-            heading = rf"\multicolumn{{{len(spec)}}}{{l}}{{\emph{{{escaped(parts[number])}}}}} \\"
-            body += [*([r"\addlinespace"] if number else []), heading]
+    for i, row in enumerate(rows[:MOST_ROWS]):
+        if len(set(parts)) > 1 and (i == 0 or parts[i] != parts[i - 1]):
+            heading = rf"\multicolumn{{{len(spec)}}}{{l}}{{\emph{{{escaped(parts[i])}}}}} \\"
+            body += [*([r"\addlinespace"] if i else []), heading]
         body.append(row)
     lines = [
-        *(r"\begin{table}", r"  \centering", f"  \\caption{{{escaped(caption)}}}", f"  \\label{{tab:{label}}}"),
+        *(r"\begin{table}", r"  \centering", f"  \\caption{{{escaped(of.caption)}}}", f"  \\label{{tab:{label}}}"),
         *((NARROWER,) if len(spec) > MOST_COLUMNS else ()),
         *(f"  \\begin{{tabular}}{{{' '.join(spec)}}}", r"    \toprule"),
         "    " + " & ".join(head for _, head, _ in drawn) + r" \\",
@@ -186,100 +173,67 @@ def _policies(run: LoadedRun, label: str) -> str:
     known = [SCORE, *shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
     metrics = list({each.name: each for metric in known for each in (metric, metric.over_trials)}.values())
     metrics = [each for each in metrics if each.name in whole and whole[each.name].notna().any()]
-    if "training_seed" in whole and whole["training_seed"].nunique() > 1:
-        keys = [key for key in ("candidate", "utility") if key == "candidate" or whole[key].nunique() > 1]
-        groups = [rows for _, rows in whole.groupby(keys, sort=False, dropna=False)]
-        columns = [Column(capital(key), [str(rows[key].iloc[0]) for rows in groups]) for key in keys]
-        for metric in metrics:
-            found = [t_interval(rows[metric.name] / metric.scale) for rows in groups]
-            columns.append(_column(metric, *zip(*found, strict=True)))
-        columns.append(Column("Seeds", [rows["training_seed"].nunique() for rows in groups]))
-        return table(columns, "Means over training seeds, with 95 % intervals.", label)
-    words = ("id", *(key for key in ("condition", "network", "utility") if key in whole and whole[key].nunique() > 1))
-    columns = [Column(capital(key.replace("id", "policy")), [str(value) for value in whole[key]]) for key in words]
-    if "best_rank" in whole:
-        columns.append(Column("Rank", [_rank(*row) for row in whole[["best_rank", "worst_rank"]].to_numpy()]))
+    better = {capital(each.head): each.better for each in metrics}
+    rows = [row | row.get("trained", {}) for row in run.result["policies"]]
+    over_seeds = "training_seed" in whole and whole["training_seed"].nunique() > 1
+    keys = ["candidate" if over_seeds else "id"]
+    keys += [key for key in ("condition", "network", "utility") if key in whole and whole[key].nunique() > 1]
+    caption = "Means over trials, with their intervals." + " Ranks are simultaneous." * ("best_rank" in whole)
+    if over_seeds:
+        rows = [_over_seeds(group, keys, metrics) for _, group in whole.groupby(keys, sort=False, dropna=False)]
+        caption = "Means over training seeds, with 95 % intervals."
+    columns: Columns = {
+        **{capital("policy" if key == "id" else key): key for key in keys},
+        **({"Rank": lambda row: rank_words(standing(row))} if "best_rank" in whole else {}),
+        **{capital(each.head): partial(measured, metric=each) for each in metrics},
+        **({"Seeds": ("seeds", 0)} if over_seeds else {"Trials": ("trials", 0)} if "trials" in whole else {}),
+    }
     apart = whole["id"].duplicated().any()  # the best of several conditions is no answer
-    columns += [_measured(replace(metric, better="" if apart else metric.better), whole) for metric in metrics]
-    columns += [Column("Trials", list(whole["trials"]))] if "trials" in whole else []
-    ranks = " Ranks are simultaneous." if "best_rank" in whole else ""
-    return table(columns, f"Means over trials, with their intervals.{ranks}", label)
+    return table(Table.of(caption, rows, columns), label, {} if apart else better)
 
 
-def _rank(best: float, worst: float) -> str:
-    return TOO_FEW_TO_RANK if not best else f"{best:.0f}" if best == worst else f"{best:.0f} to {worst:.0f}"
-
-
-def _measured(metric: Metric, rows: pd.DataFrame) -> Column:
-    """Return a metric with its interval, or with that of one standard error; as it is without either."""
-    value, none = rows[metric.name], pd.Series(math.nan, index=rows.index)
-    error = rows.get(f"{metric.name}_se", none)
-    ends = (rows.get(f"{metric.name}_{end}", value + sign * error) for end, sign in (("low", -1), ("high", 1)))
-    scaled = ([float(each) / metric.scale for each in column] for column in (value, *ends))
-    return _column(metric, *scaled)
-
-
-def _column(metric: Metric, values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Column:
-    ends = (low, high) if np.isfinite(low).any() else ((), ())
-    return Column(capital(metric.label), values, *ends, metric.unit, metric.digits, metric.better)
+def _over_seeds(trainings: pd.DataFrame, keys: Iterable[str], metrics: Iterable[Metric]) -> Json:
+    """Return the record of trainings that differ in their seeds."""
+    ends = ("mean", "low", "high")
+    found: Json = {each.name: dict(zip(ends, t_interval(trainings[each.name]), strict=True)) for each in metrics}
+    return found | {key: trainings[key].iloc[0] for key in keys} | {"seeds": trainings["training_seed"].nunique()}
 
 
 def _estimates(run: LoadedRun, label: str) -> str:
-    rows: list[dict[str, Any]] = run.result.get("estimates", [])
-    if not rows:
-        return ""
-    named = [estimated(row) for row in rows]
-    estimate, low, high = (
-        [math.nan if row[key] is None else row[key] / scale for row, (_, _, scale) in zip(rows, named, strict=True)]
-        for key in ("estimate", "low", "high")
-    )
-    metric = Column("Metric", [capital(name) + (f", {unit}" if unit else "") for name, unit, _ in named])
-    columns = [metric, Column("Estimate", estimate, low, high), Column("Trials", [row["trials"] for row in rows])]
-    return table(columns, "Estimates with their intervals.", label)
+    rows: list[Json] = run.result.get("estimates", [])
+    return table(Table.of("Estimates with their intervals.", rows, ESTIMATES), label) if rows else ""
 
 
 def _verdicts(run: LoadedRun, label: str) -> str:
     whole = run.verdicts
     if whole.empty:
         return ""
+    baselines, gain = whole["baseline"].unique(), "throughput_equivalent_percent"
     alone = "Policies" if "set" not in set(whole["level"]) else ""
-    parts = [
-        ", ".join(filter(None, (alone or LEVELS[level], condition)))
-        for level, condition in whole[["level", "condition"]].to_numpy()
-    ]
-    order = sorted(range(len(whole)), key=lambda i: list(dict.fromkeys(parts)).index(parts[i]))
-    rows, parts = whole.iloc[order], [parts[i] for i in order]
-    baselines, gain = rows["baseline"].unique(), "throughput_equivalent_percent"
-    columns = [Column("Candidate", list(rows["candidate"]))]
-    columns += [Column("Against", list(rows["baseline"]))] if len(baselines) > 1 else []
-    columns += [Column("Utility", list(rows["utility"]))] if rows["utility"].nunique() > 1 else []
-    columns += [
-        Column("Difference", list(rows["difference"]), list(rows["low"]), list(rows["high"]), "bits", 3),
-        Column("As throughput", list(rows[gain]), list(rows[f"{gain}_low"]), list(rows[f"{gain}_high"]), "%", 1),
-        Column("Verdict", list(rows["verdict"])),
-        Column("n", list(rows["n"])),
-    ]
+    parts: dict[str, list[Any]] = {}
+    for row in whole.to_dict("records"):
+        parts.setdefault(", ".join(filter(None, (alone or LEVELS[row["level"]], row["condition"]))), []).append(row)
+    columns: Columns = {
+        "Candidate": "candidate",
+        **({"Against": "baseline"} if len(baselines) > 1 else {}),
+        **({"Utility": "utility"} if whole["utility"].nunique() > 1 else {}),
+        "Difference, bits": with_interval,
+        "As throughput, %": lambda row: interval(row[gain], row[f"{gain}_low"], row[f"{gain}_high"], "{:.1f}"),
+        **{"Verdict": "verdict", "n": ("n", 0)},
+    }
     against = f" from {baselines[0]}" if len(baselines) == 1 else ""
-    sure = dict.fromkeys(
-        f"{words} {coverage(own)}"
-        for level, words in (("set", "signal sets"), ("policy", "policies"))
-        if (own := [each for each in run.comparisons if each["level"] == level])
-    )
     caption = (
-        f"Differences of the mean score{against}, with their intervals ({'; '.join(sure)}), and as the change of "
-        "throughput at equal delay, or of the inverse of what else is scored, that is worth as much. n: "
+        f"Differences of the mean score{against}, with their intervals ({coverages(run.comparisons)}), and as the "
+        "change of throughput at equal delay, or of the inverse of what else is scored, that is worth as much. n: "
         "training seeds of sets, pairs of policies."
     )
-    return table(columns, caption, label, parts)
+    found = Table.of(caption, chain(*parts.values()), columns)
+    return table(found, label, parts=[part for part, rows in parts.items() for _ in rows])
 
 
 def _costs(run: LoadedRun, label: str) -> str:
-    rows = run.costs
-    if rows.empty:
-        return ""
-    times = (Column(head, list(rows[key]), unit="s", digits=1) for key, head in (("cpu_s", "CPU"), ("wall_s", "Wall")))
-    counted = (Column(key.capitalize(), list(rows[key])) for key in ("trials", "packets") if key in rows)
-    return table([Column("Phase", list(rows["name"])), *times, *counted], "What the phases took.", label)
+    phases = (read_costs(run.path) or {}).get("phases")
+    return table(replace(costs_table(phases), caption="What the phases took."), label) if phases else ""
 
 
 # --- numbers as commands

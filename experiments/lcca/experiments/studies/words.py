@@ -8,10 +8,10 @@ from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.headline import TYPICAL
-from lcca.evaluation.report.words.results import question_table
+from lcca.evaluation.report.words.results import measured, question_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Columns, Table
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, shown
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.studies.questions import BITS
@@ -53,7 +53,7 @@ def _measured(rows: Sequence[dict[str, Any]]) -> str:
     columns: Columns = {
         "Contender": "id",
         **{head: partial(_score, name=name) for head, name in by_score.items()},
-        **{each.head: partial(mean_cell, metric=each) for each in metrics},
+        **{each.head: partial(measured, metric=each, form="{:.4g}") for each in metrics},
         "Trials": "trials",
     }
     return Table.of("", rows, columns).markdown()
@@ -66,10 +66,3 @@ def _score(row: dict[str, Any], name: str) -> str:
 def score_cell(found: dict[str, Any], utility: Ratio) -> str:
     """Return the geometric mean of what a utility scores, with its interval, from a mean of scores with its own."""
     return interval(*utility.typical_interval([found[end] for end in ("mean", "low", "high")]), "{:.4g}")
-
-
-def mean_cell(row: dict[str, Any], metric: Metric) -> str:
-    """Return the mean of a metric with its interval; a dash where there is none."""
-    found = row.get(metric.name, {})
-    mean, low, high = (None if found.get(end) is None else found[end] / metric.scale for end in ("mean", "low", "high"))
-    return interval(mean, low, high, "{:.4g}")

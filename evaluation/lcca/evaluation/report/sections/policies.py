@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 from lcca.evaluation.report.sections.section import BOTH, Content
 from lcca.evaluation.report.words.merit import NOTE, merit_table
-from lcca.evaluation.report.words.results import question_table
-from lcca.evaluation.report.words.statements import capital, interval, number
+from lcca.evaluation.report.words.results import measured, question_table
+from lcca.evaluation.report.words.statements import capital, number
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.report.words.tuned import UNKNOWN, knobs_of, named, setting, settings
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
@@ -72,18 +72,12 @@ def _conditions(rows: Sequence[Json]) -> list[str]:
 
 
 def _measured(row: Json, metric: Metric) -> str:
-    """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
-    value, digits = row.get(metric.name), metric.digits
+    """Return a measure; of flows that had not all finished a lower bound."""
     counts = [row.get(name, 0) for name in ("flows", "flows_finished")]
     begun, finished = (each["mean"] if isinstance(each, Mapping) else each for each in counts)
-    sign = "≥ " if isinstance(metric.compute, OverFlows) and finished < begun and row.get("silent") == 0 else ""
-    if isinstance(value, Mapping):
-        keys = ("value" if "value" in value else "mean", "low", "high")
-        middle, low, high = (None if (at := value[key]) is None else at / metric.scale for key in keys)
-        return sign + interval(middle, low, high, f"{{:,.{digits}f}}")
-    error = row.get(f"{metric.name}_se")
-    after = "" if error is None else f" ± {number(error / metric.scale, digits)}"
-    return number(value if value is None else value / metric.scale, digits) + after
+    unfinished = isinstance(metric.compute, OverFlows) and finished < begun and row.get("silent") == 0
+    found = measured(row, metric)
+    return f"≥ {found}" if unfinished and isinstance(row.get(metric.name), Mapping) else found
 
 
 def questions(tables: RunTables) -> Content | None:

@@ -14,11 +14,13 @@ from lcca.evaluation.report.words.statements import (
     capital,
     counted_units,
     counts,
+    interval,
     listed,
     percent,
     sign_and_size,
     void,
 )
+from lcca.evaluation.report.words.table import Columns
 from lcca.evaluation.settling.intervals import UNFINISHED
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
@@ -132,6 +134,19 @@ def estimated(row: Json) -> tuple[str, str, float]:
         name = f"mean {name}"
     duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
     return f"{name}{duration}", *((metric.unit, metric.scale) if metric else ("", 1.0))
+
+
+def _with_unit(row: Json) -> str:
+    return capital(", ".join(filter(None, estimated(row)[:2])))
+
+
+def _estimate(row: Json) -> str:
+    value, low, high = (row[end] and row[end] / estimated(row)[2] for end in ("estimate", "low", "high"))
+    return interval(value, low, high, "{:.5g}")
+
+
+ESTIMATES: Columns = {"Metric": _with_unit, "Estimate with its interval": _estimate, "Trials": ("trials", 0)}
+"""Columns of estimates."""
 
 
 def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:

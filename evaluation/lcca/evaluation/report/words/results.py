@@ -17,6 +17,7 @@ from lcca.evaluation.report.words.statements import (
     coverage,
     coverage_apart,
     finding,
+    interval,
     number,
     rules_words,
     sign_and_size,
@@ -196,8 +197,8 @@ def policies_table(
     known = [each for each in metrics if any(each.name in row["trained"] for row in rows)]
     columns: Columns = {
         "Policy": lambda row: row["id"] + " *" * row.get("selected", False),
-        **{"Rules": lambda row: rules_words(row["rules"]), "Score, bits": partial(_measured, metric=SCORE)},
-        **{capital(each.head): partial(_measured, metric=each) for each in known},
+        "Rules": lambda row: rules_words(row["rules"]),
+        **{capital(each.head): partial(measured, metric=each) for each in (SCORE, *known)},
         "Trials": lambda row: f"{row['trained']['trials']:,}",
         "Training seed": lambda row: "–" if row["training_seed"] is None else str(row["training_seed"]),
         **({"Training trials": lambda row: number(trained.get(row["id"]), 0)} if trained else {}),
@@ -206,13 +207,16 @@ def policies_table(
     return Table.of(caption, rows, columns)
 
 
-def _measured(row: Json, metric: Metric) -> str:
-    """Return a metric of a policy's test, in its unit."""
-    test = row["trained"]
-    if metric.together == "sum":
-        return number(test[metric.name], 0)
-    value, error = (test.get(key) for key in (metric.name, f"{metric.name}_se"))
-    return with_error(value and value / metric.scale, error and error / metric.scale, metric.digits)
+def measured(row: Json, metric: Metric, form: str = "") -> str:
+    """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
+    row = row.get("trained", row)
+    value, digits = row.get(metric.name), 0 if metric.together == "sum" else metric.digits
+    if isinstance(value, Mapping):
+        keys = ("value" if "value" in value else "mean", "low", "high")
+        middle, low, high = (None if (at := value.get(key)) is None else at / metric.scale for key in keys)
+        return interval(middle, low, high, form or f"{{:,.{digits}f}}")
+    value, error = (each and each / metric.scale for each in (value, row.get(f"{metric.name}_se")))
+    return with_error(value, error, digits)
 
 
 def jobs_table(rows: Sequence[Json], caption: str = "") -> Table:

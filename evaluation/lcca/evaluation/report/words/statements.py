@@ -1,9 +1,11 @@
 """Numbers and intervals in words; what an interval says of a difference: its sign and its size, two statements."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from lcca.evaluation.settling.intervals import UNFINISHED
 
@@ -87,12 +89,28 @@ def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(f"{words}: {coverage(rows)}" for words, rows in of.items() if rows)
 
 
+class Number(str):
+    """A number in words that also is one, so that LaTeX aligns and rounds it.
+
+    Attributes:
+        ends: what it is, and the lower and upper end of its interval; None of what is unknown.
+    """
+
+    ends: tuple[float | None, ...]
+
+    def __new__(cls, words: str, *ends: float | None) -> Self:
+        """Return words with what is known of the number, the value first."""
+        found = super().__new__(cls, words)
+        found.ends = (*ends, None, None, None)[:3]
+        return found
+
+
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
     """Return a number with its interval, whose ends are unknown where they are None, or not finite."""
     if value is None or math.isnan(value):
-        return "–"
+        return Number(UNKNOWN)
     ends = [form.format(end) if end is not None and math.isfinite(end) else UNKNOWN for end in (low, high)]
-    return f"{form.format(value)} {bracketed(*ends)}"
+    return Number(f"{form.format(value)} {bracketed(*ends)}", value, low, high)
 
 
 def with_interval(row: Mapping[str, Any], key: str = "difference", form: str = "{:+.3f}") -> str:
@@ -102,14 +120,17 @@ def with_interval(row: Mapping[str, Any], key: str = "difference", form: str = "
 
 def with_error(value: float | None, error: float | None, digits: int = 3, signed: bool = False) -> str:
     """Return a number with its standard error, if there is one."""
-    return number(value, digits, signed) + ("" if value is None or error is None else f" ± {number(error, digits)}")
+    words = number(value, digits, signed)
+    if value is None or error is None:
+        return words
+    return Number(f"{words} ± {number(error, digits)}", value, value - error, value + error)
 
 
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:
     """Return a number for a table: fixed digits, thousands separated, a dash for NaN and for what is absent."""
     if not isinstance(value, int | float) or math.isnan(value):
-        return "–"
-    return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+        return Number(UNKNOWN)
+    return Number(f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS), value)
 
 
 def signs(text: str) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.report.sections.section import Content
-from lcca.evaluation.report.words.headline import estimated
-from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.headline import ESTIMATES
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 from lcca.studies.cceval.report.figures import draw_convergence
@@ -23,8 +22,7 @@ def estimates(tables: RunTables) -> Content | None:
     rows: list[Json] = tables.summary.get("estimates", [])
     if not rows:
         return None
-    head = ("Metric", "Estimate with its interval", "Trials", "Accurate", "Warning")
-    table = Table("Estimates", head, [_row(row) for row in rows])
+    table = Table.of("Estimates", rows, {**ESTIMATES, "Accurate": _accurate, "Warning": "warning"})
     answer = f"{headline(tables.summary)}."
     if len(rows) > 1:
         return Content("Each estimate rests on all trials.", None, answer, (table,), unfolded=True)
@@ -37,12 +35,8 @@ def estimates(tables: RunTables) -> Content | None:
     return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data, unfolded=True)
 
 
-def _row(row: Json) -> tuple[str, ...]:
-    accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
-    name, unit, scale = estimated(row)
-    estimate, low, high = (None if row[end] is None else row[end] / scale for end in ("estimate", "low", "high"))
-    found = interval(estimate, low, high, "{:.5g}")
-    return f"{name}, {unit}" if unit else name, found, f"{row['trials']:,}", accurate, row["warning"]
+def _accurate(row: Json) -> str:
+    return ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
 
 
 def _half_width(look: Json) -> float:
