@@ -23,11 +23,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.bounds.allocation import Activity
 from lcca.evaluation.bounds.bottleneck import Bottleneck
-from lcca.evaluation.trials.throughput_delay import (
-    FLOOR_THROUGHPUT,
-    REFERENCE_DELAY_US,
-    ThroughputDelay,
-)
+from lcca.evaluation.trials.throughput_delay import FLOOR_THROUGHPUT, REFERENCE_DELAY_US, ThroughputDelay
 from lcca.remy_plus.core.elementary import log
 
 Floats = NDArray[np.float64]

@@ -26,13 +26,7 @@ from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import SIDES, TYPICAL, answer, headline, paid_words, score_explained
 from lcca.evaluation.report.words.merit import net_percent
 from lcca.evaluation.report.words.results import costs_table, policies_table, statistics_table, verdicts_table
-from lcca.evaluation.report.words.statements import (
-    capital,
-    coverage_apart,
-    listed,
-    number,
-    sign_and_size,
-)
+from lcca.evaluation.report.words.statements import capital, coverage_apart, listed, number, sign_and_size
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
 from lcca.evaluation.trials.tables import RunTables, group_of

@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.outcome import Scored
-from lcca.evaluation.trials.throughput_delay import (
-    REFERENCE_DELAY_US,
-    ThroughputDelay,
-    counted_senders,
-    sender_totals,
-)
+from lcca.evaluation.trials.throughput_delay import REFERENCE_DELAY_US, ThroughputDelay, counted_senders, sender_totals
 from lcca.evaluation.trials.utility import Floats
 from lcca.remy_plus.record import PHASES
 

@@ -23,12 +23,7 @@ from lcca.evaluation.trials.ratio import (
     Slowdown,
     Throughput,
 )
-from lcca.evaluation.trials.throughput_delay import (
-    FLOOR_THROUGHPUT,
-    REFERENCE_DELAY_US,
-    OfSenders,
-    ThroughputDelay,
-)
+from lcca.evaluation.trials.throughput_delay import FLOOR_THROUGHPUT, REFERENCE_DELAY_US, OfSenders, ThroughputDelay
 from lcca.evaluation.trials.utility import Floats, Utility
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model

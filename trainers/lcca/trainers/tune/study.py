@@ -30,14 +30,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Objective, Runner, mean_score, race
-from lcca.trainers.tune.samplers import (
-    ListedSearch,
-    distributions,
-    loose_distributions,
-    proposal,
-    sampler_of,
-    seed_of,
-)
+from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, proposal, sampler_of, seed_of
 from lcca.trainers.tune.space import Params, Space, key
 
 POLL_SECONDS = 0.2

@@ -25,11 +25,7 @@ from lcca.evaluation.report.figures.style import (
 )
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content, data_table
 from lcca.evaluation.report.words.results import designed_table, verdicts_tables
-from lcca.evaluation.report.words.statements import (
-    coverages,
-    sign_and_size,
-    with_interval,
-)
+from lcca.evaluation.report.words.statements import coverages, sign_and_size, with_interval
 from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.tables import RunTables
 
