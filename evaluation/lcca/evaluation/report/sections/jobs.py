@@ -49,8 +49,8 @@ def _tables(rows: pd.DataFrame, words: str, unit: str = "") -> Iterator[Table]:
         return
     where = next((name for name in ("condition", "scenario") if name in rows and rows[name].nunique() > 1), "")
     rows = rows.assign(scenario=rows[where] if where else "", utility=rows.get("utility", ""))
-    for utility, own in rows.groupby("utility", sort=False):
-        found = []
+    for utility in rows["utility"].unique().tolist():
+        own, found = rows[rows["utility"] == utility], []
         for (place, policy), each in own.groupby(["scenario", "policy"], sort=False):
             several = bool(unit) and each[unit].nunique() > 1
             found += [{"scenario": place, "id": policy} | row for row in by_job(each, unit * several)]
