@@ -50,7 +50,7 @@ from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.explicit import Explicit
 from lcca.remy_plus.policies.fabric_law import FabricLaw
-from lcca.remy_plus.policies.path_law import OVER, TERMS, PathLaw
+from lcca.remy_plus.policies.path_law import ENGINE, TERMS, PathLaw
 from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
@@ -397,7 +397,8 @@ def drawn_law(scenario: FabricScenario, draws: Draws) -> Policy:
 
 def drawn_path_law(scenario: FabricScenario, draws: Draws) -> Policy:
     """A law that chooses ways, perhaps with a header."""
-    over = Transport(str(draws.of(*OVER)))
+    spraying = [name for name, kind in TRANSPORTS.items() if kind.engine == ENGINE]
+    over = Transport(str(draws.of(*spraying)))
     terms = {name: float(draws.random.uniform(-8, 8)) for name in TERMS}
     carried, signal = draws.of((None, None), ("csig-compact-abw", "available_capacity"), ("fullest", "queue"))
     law = PathLaw.of(over, terms, {signal: float(draws.random.uniform(-8, 8))} if signal else {})

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import check_signals
 from lcca.remy_plus.core.signals import QUANTITIES
 from lcca.remy_plus.policies.simple import Simple, check_within, digits
-from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.switches.transports import Transport
 
 TERMS: dict[str, str] = {
     "mark": "weight of the share of marks",
@@ -42,8 +44,8 @@ MOST_SIGNALS = 8
 LARGEST = 64.0
 """Of any number."""
 
-OVER = tuple(name for name, kind in TRANSPORTS.items() if kind.engine == "uet")
-"""Transports that a law can be beside."""
+ENGINE = "uet"
+"""What the engine calls the transports that a law can be beside."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class PathLaw(Simple):
     """A law that chooses ways.
 
     Attributes:
-        over: the transport that has the window or the credit, of `OVER`.
+        over: the transport that has the window or the credit, one of the engine's `ENGINE`.
         terms: a number for each of `TERMS`.
         inputs: a weight for each signal of the network that its header brings, by name, at most 8; of its form, as in
             laws for fabrics: of rates and utilisations the log2 of their share of the sender's line.
@@ -71,9 +73,8 @@ class PathLaw(Simple):
 
     def __post_init__(self) -> None:
         """Check the numbers, and make them floats."""
-        require(
-            self.over.name in OVER, f"transport: {self.over.name} does not spray by what it hears; {', '.join(OVER)} do"
-        )
+        text = f"transport: {self.over.name} does not spray by what it hears; {self.beside} do"
+        require(self.over.kind.engine == ENGINE, text)
         require(not (self.over.marker or self.over.tuner), "transport: name the marker in the scenario's switch.marker")
         if self.inputs:
             check_signals(tuple(self.inputs), of_hosts=False)
@@ -101,6 +102,13 @@ class PathLaw(Simple):
             if name not in TERMS:
                 raise InputError(f"terms: unknown name {str(name)[:60]!r}{did_you_mean(str(name), list(TERMS))}")
         return cls(over, tuple((USUAL | dict(terms or {})).values()), dict(inputs or {}))
+
+    @property
+    def beside(self) -> str:
+        """The names of transports that a law can be beside."""
+        from lcca.remy_plus.switches.transports import TRANSPORTS
+
+        return ", ".join(name for name, kind in TRANSPORTS.items() if kind.engine == ENGINE)
 
     @property
     def signals(self) -> tuple[str, ...]:
