@@ -128,7 +128,7 @@ def spoil(document, where, value):
         (
             ["kind"],
             ["aimd"],
-            "kind: must be one of 'rule-table', 'mlp', 'law', 'fabric-law', 'path-law', 'aimd', 'fixed-window', 'fixed-",
+            "kind: must be one of 'rule-table', 'mlp', 'law', 'fabric-law', 'path-law', 'aimd', 'fixed-window'",
         ),
         (["sigals"], [], r"sigals: unknown key \(did you mean 'signals'\?\)"),
         (["parameters"], {}, "parameters: unknown key"),
