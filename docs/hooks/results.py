@@ -349,9 +349,33 @@ def _marked(row: Row) -> str:
 
 
 RANGES = ("", "-rtt", "-senders")
+WAYS = {
+    "hadoop": "all links well",
+    "hadoop-slow-spine": "a spine at a quarter",
+    "hadoop-two-slow-links": "two links at a quarter, further on",
+    "hadoop-failure": "a link fails",
+    "small-numbered": "all links well",
+    "small-numbered-slow-spine": "a spine at a quarter",
+    "small-numbered-failure": "a link fails",
+}
+"""What is the matter, by scenario of `benchmarks/ways.py`."""
+
+
+def ways(jobs: bool) -> str:
+    """Return what load balancers and learnt laws are better by than `mixed`, for flows or for jobs."""
+    own, both = (
+        [each for each in read(name)["scenarios"] if ("small" in each["scenario"]) == jobs]
+        for name in ("ai-ways", "ai-ways-rings")
+    )
+    rows = [[label, *(with_interval(each["rows"][label]) for each in own)] for label in own[0]["rows"]]
+    laws = [label for label in both[0]["rows"] if label.startswith("law")]
+    rows += [[f"{label}, rings too", *(with_interval(each["rows"][label]) for each in both)] for label in laws]
+    return table(("", *(WAYS[each["scenario"]] for each in own)), rows)
+
+
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
-CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
+CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"} | {each: each for each in ("ai-paths", "ai-paths-rings")}
 TABLES: dict[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
@@ -371,6 +395,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
+    "ai-ways": lambda: ways(False),
+    "ai-ways-jobs": lambda: ways(True),
     "rl-cc": rl_cc,
     **{f"ranges{each}": partial(ranges, f"ranges{each}") for each in RANGES},
     **{f"range-costs{each}": partial(range_costs, f"ranges{each}") for each in RANGES},

@@ -295,7 +295,8 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
                                            headers_.get(), selective ? &reports_ : nullptr, losses_.get(),
                                            wiring_.hosts(), parts_[i]->share});
     parts_[i]->hosting.emplace(Hosting{flows_, first_ports_, *transport_, parts_[i]->tally, waits_.get(), nullptr,
-                                       base_rtt_, sprayed_, uet, transport_->hears_answers(), grants, losses_.get()});
+                                       base_rtt_, sprayed_, uet, transport_->hears_answers(), transport_->choice(),
+                                       grants, losses_.get()});
   }
   fill_hosts(flows);
   fill_switches();

@@ -21,6 +21,7 @@ namespace remy_plus::fabric {
 struct Sprayed;
 class Uet;
 struct GrantParameters;
+struct PathChoice;
 
 // What hosts count.
 struct Counts {
@@ -52,6 +53,7 @@ struct Hosting {
   std::vector<Sprayed>& sprayed;  // (flows,) of selective hosts
   Uet* uet;                       // the transport, if it is one; null: another
   bool answers;                   // Transport::hears_answers()
+  const PathChoice* choice;       // Transport::choice()
   const GrantParameters* grants;  // of receivers; null: they grant nothing
   const Losses* losses;           // null: there is no PFC
 

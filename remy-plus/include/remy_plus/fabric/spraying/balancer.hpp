@@ -53,15 +53,21 @@ class Balancer {
     return entropy;
   }
 
-  void hear(std::uint8_t entropy, Echo echo, const WayNews& news, Time now) {
+  // What became of a packet that was sent at `sent`; never: that is not known.
+  void hear(std::uint8_t entropy, Echo echo, Time sent, Time now) {
     if (known_) [[unlikely]]
-      return known_->hear(entropy, echo, news, now);
+      return known_->hear(entropy, echo, {sent}, now);
     if (!penalties_.empty() && echo != Echo::good) {
       std::uint8_t& penalty = penalties_[order_.own(entropy)];
       penalty = static_cast<std::uint8_t>(std::min<int>(penalty + weight(echo), most_penalty));
     }
     if (how_ == Spraying::mixed && echo == Echo::good) good_.push(entropy);
     if (how_ == Spraying::reps) keep(entropy, echo, now);
+  }
+
+  // The same with all that an answer says, where a law chooses.
+  void hear(std::uint8_t entropy, Echo echo, const WayNews& news, Time now) {
+    if (known_) known_->hear(entropy, echo, news, now);
   }
 
   void release() {

@@ -75,7 +75,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     else
       hosting_.transport.start(number, flow);
     latest = number;
-    const PathChoice* choice = hosting_.transport.choice();
+    const PathChoice* choice = hosting_.choice;
     balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, own.chooser),
                            choice ? &choice->law : nullptr, hosting_.base_rtt);
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
@@ -148,7 +148,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   void time_out(std::uint32_t number, Flow& flow, Sprayed& own, std::uint32_t packet, Time now) {
     ++hosting_.tally.counts.timeouts;
     const Sent& sent = own.under_way[packet];
-    balancer(number).hear(around_.settings.feedback_per_packet ? sent.entropy : 0, Echo::timeout, {sent.at}, now);
+    balancer(number).hear(around_.settings.feedback_per_packet ? sent.entropy : 0, Echo::timeout, sent.at, now);
     if (own.recovers) {  // the next ACK sends it again
       if (own.under_way[packet].times > 1) own.recovered = packet;
       return own.under_way.pass_oldest();
@@ -357,7 +357,10 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     take(packet.flow, report, flow, own, now);
     if (own.lost < lost) nic_of(packet.flow, 0).reorder(packet.flow);
     const Echo echo = packet.marked ? Echo::marked : Echo::good;
-    balancer(packet.flow).hear(packet.entropy, echo, news(packet, report, flow, rtt), now);
+    if (hosting_.choice) [[unlikely]]
+      balancer(packet.flow).hear(packet.entropy, echo, news(packet, report, flow, rtt), now);
+    else
+      balancer(packet.flow).hear(packet.entropy, echo, never, now);
     if (hosting_.answers && !(packet.flags & bare)) [[unlikely]]
       hosting_.transport.on_answer(packet.flow, packet.entropy, false, echo, now);
     if (uet())
@@ -395,15 +398,14 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   // What an ACK says of the way of its packet, whose round trip was `rtt`.
   WayNews news(const Packet& packet, const Report& report, const Flow& flow, Time rtt) const {
     WayNews found;
-    const PathChoice* choice = hosting_.transport.choice();
-    if (!choice || report.packet == a_request) return found;
+    if (report.packet == a_request) return found;
     if (rtt >= 0) {
       found.sent = packet.time - rtt;
       found.delay =
           std::max(0.0, static_cast<double>(rtt - own_base(packet.flow)) / static_cast<double>(hosting_.base_rtt));
     }
     if (flow.telemetry == Telemetry::header && !(packet.flags & bare))
-      choice->see(around_.headers->read(packet), flow.line_gbps, hosting_.base_rtt, found);
+      hosting_.choice->see(around_.headers->read(packet), flow.line_gbps, hosting_.base_rtt, found);
     return found;
   }
 
@@ -411,7 +413,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     const auto arrive = [&](std::uint32_t packet) {
       if (!own.arrive(packet) || !around_.settings.feedback_per_packet || packet == report.packet) return;
       const Sent& sent = own.under_way[packet];
-      balancer(number).hear(sent.entropy, Echo::good, {sent.at}, now);
+      balancer(number).hear(sent.entropy, Echo::good, sent.at, now);
     };
     for (std::uint32_t i = flow.acked; i < report.expected; ++i) arrive(i);
     if (report.expected > flow.acked) {
@@ -459,7 +461,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     own.credit.hear(ends_speculation());
     const bool last = nack.flags & at_last_hop;
     const Echo echo = !last ? Echo::trimmed : nack.marked ? Echo::marked : Echo::good;
-    balancer(nack.flow).hear(nack.entropy, echo, {sent.at}, nack.time);
+    balancer(nack.flow).hear(nack.entropy, echo, sent.at, nack.time);
     if (hosting_.answers) [[unlikely]]
       hosting_.transport.on_answer(nack.flow, nack.entropy, true, echo, nack.time);
     if (uet())

@@ -1,0 +1,96 @@
+"""Who should choose the way of each packet? Load balancers, and laws that were learnt, on the same fresh trials.
+
+    python benchmarks/ways.py RUN --trials 100 --json
+
+RUN is a run folder of `configs/ai/paths.yaml` or `paths-rings.yaml`, or a folder with its `policies`. All are beside
+NSCC, and compared with `mixed` by hashed ways with both repairs (`queue_pairs`, `feedback_per_packet`): differences
+in bits of flows' slowdown, or of a job's time over its bound, 95 % intervals over trials, of laws over training seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
+from lcca.evaluation.fabric.trials import run_fabric_trials
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.remy_plus.fabric.engine import engine_of
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.switches.transports import Transport
+from lcca.signal_sets.load import resolve
+
+SCENARIOS = Path("configs/ai/scenarios")
+HASHED = ("ways=hashed", "entropies=64")
+BALANCERS: dict[str, tuple[str, ...]] = {
+    "mixed": HASHED,
+    "mixed, without repairs": (*HASHED, "queue_pairs=false", "feedback_per_packet=false"),
+    "reps": (*HASHED, "spraying=reps"),
+    "bitmap": (*HASHED, "spraying=bitmap"),
+    "oblivious": (*HASHED, "spraying=oblivious"),
+    "adaptive switches": (*HASHED, "adaptive=true"),
+    "mixed, known by leaf": (),
+    "reps, known by leaf": ("spraying=reps",),
+}
+FIRST_SEED = 1_000_000
+"""Of the trials, which no training has."""
+
+
+def scores(policy: Policy, scenario: FabricScenario, trials: int) -> np.ndarray:
+    """Return (trials,) scores in bits."""
+    utility = fabric_utility("completion" if scenario.has_jobs else "slowdown")
+    seeds = range(FIRST_SEED, FIRST_SEED + trials)
+    ran = run_fabric_trials(scenario, {"it": engine_of(policy, scenario.settings())}, seeds)
+    return np.array([each.score(utility) for each in ran])
+
+
+def apart(values: Iterable[float]) -> dict[str, float]:
+    """Return a mean with its 95 % interval."""
+    return dict(zip(("difference", "low", "high"), t_interval(list(values)), strict=True))
+
+
+def learnt(run: Path) -> dict[str, list[Policy]]:
+    """Return the last policies of a run by candidate, one for each training seed."""
+    found: dict[str, list[Policy]] = {}
+    for folder in sorted((run / "policies").iterdir()):
+        last = sorted(folder.glob("*.json"))[-1]
+        found.setdefault(folder.name.split(".")[0], []).append(resolve(str(last), "fabric").policy)
+    return found
+
+
+def compared(name: str, laws: dict[str, list[Policy]], trials: int) -> dict[str, Any]:
+    """Return what balancers and laws are better by than `mixed` on a scenario."""
+    file, nscc = SCENARIOS / f"{name}.yaml", Transport("nscc")
+    base = scores(nscc, read_scenario(file, BALANCERS["mixed"]), trials)
+    rows: dict[str, Any] = {}
+    for balancer, settings in list(BALANCERS.items())[1:]:
+        rows[balancer] = apart(scores(nscc, read_scenario(file, settings), trials) - base)
+    for candidate, policies in laws.items():
+        own = [float((scores(each, read_scenario(file), trials) - base).mean()) for each in policies]
+        rows[f"law: {candidate}"] = apart(own) | {"seeds": own}
+    return {"scenario": name, "mixed": float(base.mean()), "trials": trials, "rows": rows}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    laws = learnt(options.run)
+    names = ["hadoop", "hadoop-slow-spine", "hadoop-two-slow-links", "hadoop-failure"]
+    names += ["small-numbered", "small-numbered-slow-spine", "small-numbered-failure"]
+    found = [compared(name, laws, options.trials) for name in names]
+    if options.json:
+        print(json.dumps({"scenarios": found}, separators=(",", ":")))
+    else:
+        for each in found:
+            print(f"{each['scenario']}: mixed {each['mixed']:.3f} bits")
+            for name, row in each["rows"].items():
+                print(f"  {name:28} {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]")
