@@ -1,6 +1,6 @@
 """Who should choose the way of each packet? Load balancers, and laws that were learnt, on the same fresh trials.
 
-    python benchmarks/ways.py RUN --trials 100 --json
+    python benchmarks/ways.py RUN --trials 60 --others e2e csig-compact-abw --json
 
 RUN is a run folder of `configs/ai/paths.yaml` or `paths-rings.yaml`, or a folder with its `policies`. All are beside
 NSCC, and compared with `mixed` by hashed ways with both repairs (`queue_pairs`, `feedback_per_packet`): differences
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,9 @@ BALANCERS: dict[str, tuple[str, ...]] = {
     "mixed, known by leaf": (),
     "reps, known by leaf": ("spraying=reps",),
 }
+OTHER_WAYS = {", by pair of hosts": ("ways=numbered",), ", hashed": HASHED}
+"""What laws of the candidates that say so may know of ways, in place of what one flow to a leaf has heard for all."""
+
 FIRST_SEED = 1_000_000
 """Of the trials, which no training has."""
 
@@ -64,7 +67,7 @@ def learnt(run: Path) -> dict[str, list[Policy]]:
     return found
 
 
-def compared(name: str, laws: dict[str, list[Policy]], trials: int) -> dict[str, Any]:
+def compared(name: str, laws: dict[str, list[Policy]], trials: int, others: Collection[str]) -> dict[str, Any]:
     """Return what balancers and laws are better by than `mixed` on a scenario."""
     file, nscc = SCENARIOS / f"{name}.yaml", Transport("nscc")
     base = scores(nscc, read_scenario(file, BALANCERS["mixed"]), trials)
@@ -72,8 +75,10 @@ def compared(name: str, laws: dict[str, list[Policy]], trials: int) -> dict[str,
     for balancer, settings in list(BALANCERS.items())[1:]:
         rows[balancer] = apart(scores(nscc, read_scenario(file, settings), trials) - base)
     for candidate, policies in laws.items():
-        own = [float((scores(each, read_scenario(file), trials) - base).mean()) for each in policies]
-        rows[f"law: {candidate}"] = apart(own) | {"seeds": own}
+        for what, settings in ({"": ()} | (OTHER_WAYS if candidate in others else {})).items():
+            scenario = read_scenario(file, settings)
+            own = [float((scores(each, scenario, trials) - base).mean()) for each in policies]
+            rows[f"law: {candidate}{what}"] = apart(own) | {"seeds": own}
     return {"scenario": name, "mixed": float(base.mean()), "trials": trials, "rows": rows}
 
 
@@ -81,12 +86,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--others", nargs="*", default=[], help="candidates whose laws also know ways otherwise")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     laws = learnt(options.run)
     names = ["hadoop", "hadoop-slow-spine", "hadoop-two-slow-links", "hadoop-failure"]
     names += ["small-numbered", "small-numbered-slow-spine", "small-numbered-failure"]
-    found = [compared(name, laws, options.trials) for name in names]
+    found = [compared(name, laws, options.trials, options.others) for name in names]
     if options.json:
         print(json.dumps({"scenarios": found}, separators=(",", ":")))
     else:

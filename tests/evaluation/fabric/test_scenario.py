@@ -326,6 +326,8 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"selective": False, "spraying": "mixed"}, "spraying: needs selective hosts: leave selective out"),
         ({"selective": False, "sleek": True}, "sleek: needs selective hosts: leave selective out"),
         ({"selective": False, "granted": True}, "granted: needs selective hosts: leave selective out"),
+        ({"ways": "numbered", "spraying": "flow"}, "ways: numbered, but spraying: flow: nobody names ways; leave one"),
+        ({"ways": "shared", "adaptive": True}, "ways: shared, but adaptive switches choose ways themselves; leave one"),
         (
             {"preset": "hpcc-ns3", "hosts": {"scheduling": "shortest"}},
             r"s\.yaml:\d+: hosts\.scheduling: preset hpcc-ns3 has its own simulator's order: leave",

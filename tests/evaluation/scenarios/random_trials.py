@@ -312,7 +312,8 @@ def drawn_scenario(draws: Draws) -> FabricScenario:
     ways: dict[str, Any] = {}
     if draws.chance(0.3):
         ways = {"spraying": draws.of(*SPRAYING[1:]), "entropies": draws.of(1, 2, 64, 256)}
-        ways |= {"adaptive": draws.chance(0.3), "sleek": draws.chance(0.3), "ways": draws.of("hashed", *WAYS)}
+        ways |= {"adaptive": draws.chance(0.3), "sleek": draws.chance(0.3)}
+        ways |= {} if ways["adaptive"] else {"ways": draws.of("hashed", *WAYS)}
     content = {
         "name": "drawn",
         "preset": draws.of("default", "default", "hpcc-ns3"),

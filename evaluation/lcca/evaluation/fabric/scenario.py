@@ -220,6 +220,9 @@ class FabricScenario(Model):
             yield ("switch", self.switch.buffer_key), text
         if self.entropies & (self.entropies - 1):
             yield ("entropies",), f"must be a power of two, got {self.entropies}"
+        if self.ways != "hashed" and (self.adaptive or self.spraying == "flow"):
+            whose = "adaptive switches choose ways themselves" if self.adaptive else "spraying: flow: nobody names ways"
+            yield ("ways",), f"{self.ways}, but {whose}; leave one of them out"
         if self.selective is False and self._needs_selective:
             yield (self._needs_selective,), "needs selective hosts: leave selective out, or make it true"
         if self.duration_us is None and not self.workload.ends:
