@@ -1,6 +1,6 @@
 """Who should choose the way of each packet? Load balancers, and laws that were learnt, on the same fresh trials.
 
-    python benchmarks/ways.py RUN --trials 60 --others e2e csig-compact-abw --json
+    python benchmarks/ways.py RUN --trials 40 --others e2e csig-compact-abw --json
 
 RUN is a run folder of `configs/ai/paths.yaml` or `paths-rings.yaml`, or a folder with its `policies`. All are beside
 NSCC, and compared with `mixed` by hashed ways with both repairs (`queue_pairs`, `feedback_per_packet`): differences
@@ -59,11 +59,10 @@ def apart(values: Iterable[float]) -> dict[str, float]:
 
 
 def learnt(run: Path) -> dict[str, list[Policy]]:
-    """Return the last policies of a run by candidate, one for each training seed."""
+    """Return the selected policies of a run by candidate, one for each training seed."""
     found: dict[str, list[Policy]] = {}
-    for folder in sorted((run / "policies").iterdir()):
-        last = sorted(folder.glob("*.json"))[-1]
-        found.setdefault(folder.name.split(".")[0], []).append(resolve(str(last), "fabric").policy)
+    for file in sorted((run / "policies").glob("*.json")):
+        found.setdefault(file.name.split(".")[0], []).append(resolve(str(file), "fabric").policy)
     return found
 
 
