@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "remy_plus/fabric/keys.hpp"
@@ -57,6 +58,8 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     throw std::invalid_argument(std::string(settings.sleek ? "sleek" : "spraying") + ": needs selective hosts");
   if (settings.ways != WayNumbers::hashed && settings.spraying == Spraying::flow)
     throw std::invalid_argument("ways: only senders that spray number them: let them spray, or take hashed");
+  if (transport_->choice() && settings.adaptive)
+    throw std::invalid_argument("adaptive: switches choose the ways, and so a law of ways does nothing");
   if (transport_->choice() && settings.spraying == Spraying::flow)
     throw std::invalid_argument("spraying: flow: a law that chooses ways has none to choose from");
   if (hosts() == Hosts::windowed && transport_->hears_answers())
@@ -305,12 +308,13 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
 // Ways have the same numbers for all flows from a host to those of one switch.
 void Simulation::make_choosers() {
   sprayed_.resize(flows_.size());
-  std::map<std::pair<std::uint32_t, int>, std::uint32_t> first;
+  std::map<std::tuple<std::uint32_t, int, std::uint16_t>, std::uint32_t> first;
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
     const Flow& flow = flows_[i];
     const int leaf = wiring_.end(wiring_.first(static_cast<int>(flow.dst))).peer;
-    sprayed_[i].chooser =
-        settings_.ways == WayNumbers::shared ? first.try_emplace({flow.src, leaf}, i).first->second : flow.pair;
+    sprayed_[i].chooser = settings_.ways == WayNumbers::shared
+                              ? first.try_emplace({flow.src, leaf, first_ports_[2 * i]}, i).first->second
+                              : flow.pair;
   }
 }
 

@@ -11,7 +11,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.builders import fat_tree, leaf_spine
+from lcca.remy_plus.fabric.builders import fat_tree, leaf_spine, three_tier
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, engine_of
 from lcca.remy_plus.fabric.events import LinkChange, LinkEvents
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -132,7 +132,7 @@ def run(policy: Policy | str, topology: FabricTopology, flows: FabricFlows, **ch
 
 def test_an_entropy_is_the_number_of_a_way() -> None:
     """Senders that go round their entropies send the same by every spine, and in a fat tree by every core."""
-    for topology, ways in ((leaf_spine(4, 2, 4, 100, 100), 4), (fat_tree(4), 4)):
+    for topology, ways in ((leaf_spine(4, 2, 4, 100, 100), 4), (fat_tree(4), 4), (three_tier(2, 2, 4, 8, 2), 8)):
         flows = crossing(topology, 4086 * 12 * ways)
         record = run("nscc", topology, flows, spraying="oblivious", entropies=ways, ways="numbered")
         top = topology.tier == topology.tier.max()
@@ -206,15 +206,43 @@ def test_a_header_has_its_bytes_in_every_packet_and_no_time_of_sending() -> None
 
 @pytest.mark.parametrize("over", ["nscc", "rccc", "nscc+rccc", "ndp", "eqds"])
 @pytest.mark.parametrize("ways", ["hashed", "numbered", "shared"])
-def test_every_byte_arrives_and_threads_change_nothing(over: str, ways: str) -> None:
+def test_every_byte_arrives_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, over: str, ways: str) -> None:
     topology = slow(leaf_spine(4, 4, 4, 100, 100), spine=21)
     flows = crossing(topology, 400_000)
     policy = WithHeader(PathLaw.of(Transport(over), {}, {"available_capacity": -1.0}), ABW)
     engine = engine_of(policy, settings("uet-htsim", ways=ways, entropies=4, queue_pairs=True))
-    once, again = (engine.run(topology, flows, 1, 1e9, threads=threads) for threads in (1, 3))
+    once, again = engine.run(topology, flows, 1, 1e9), by_threads(monkeypatch, engine, topology, flows)
     np.testing.assert_array_equal(once["flow_delivered_bytes"], flows.size_bytes)
     for name in once:
         np.testing.assert_array_equal(once[name], again[name], err_msg=name)
+
+
+def by_threads(
+    monkeypatch: pytest.MonkeyPatch, engine: FabricEngine, topology: FabricTopology, flows: FabricFlows
+) -> FabricRecord:
+    """Run by three threads, even in windows that one would be through sooner."""
+    alone = _core.run_fabric
+    shared: dict[str, Any] = {"threads": 3, "least_packets": 0}
+    monkeypatch.setattr(_core, "run_fabric", lambda *given, **named: alone(*given, **named | shared))
+    return engine.run(topology, flows, 1, 1e9)
+
+
+def test_pulled_packets_may_have_headers() -> None:
+    """A long flow alone under NDP, whose credit counts packets, is as fast with a header as its bytes say."""
+    topology = leaf_spine(2, 2, 2, 100, 100)
+    flows = FabricFlows(np.array([0]), np.array([2]), np.array([20_000 * 4086]), np.array([0.0]))
+    law = WithHeader(PathLaw.of(Transport("ndp"), {}, {"hop_delay": 0.1}), stamping(named_header("csig-wide-delay")))
+    record = run(law, topology, flows, entropies=2)
+    assert record["flow_fct_ns"][0] < 1.05 * record["flow_alone_ns"][0]
+
+
+def test_numbers_of_ways_stay_as_a_link_fails() -> None:
+    """Of four ways one goes by another's port: the others keep theirs."""
+    topology = leaf_spine(2, 4, 4, 100, 100)
+    gone = replace(topology, events=LinkEvents((LinkChange(0.0, 8, 11, 0.0, 0),), 0.0))
+    record = run("nscc", gone, crossing(topology, 4086 * 40, 4), spraying="oblivious", entropies=4, ways="numbered")
+    up = record["port_data_packets"][(record["port_node"] == 8) & (record["port_peer"] >= 10)]
+    assert sorted((up[up > 0] / 40).round().tolist()) == [1, 1, 2]
 
 
 # --- files and errors
@@ -227,6 +255,7 @@ def test_a_file_gives_it_back() -> None:
     assert policyfile.dumps(policyfile.loads(text)) == text
 
 
+OURS = FabricSettings()
 REFUSED: list[tuple[Any, str]] = [
     (lambda: PathLaw.of(Transport("dctcp")), "transport: dctcp does not spray by what it hears; nscc, rccc, "),
     (lambda: PathLaw.of(NSCC, {"marks": 1.0}), "terms: unknown name 'marks' (did you mean 'mark'"),
@@ -235,6 +264,14 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: PathLaw(NSCC, (1.0, 2.0)), "terms: 7 are needed: mark, loss, "),
     (lambda: PathLaw.of(NSCC, {}, {"receiver_rank": 1.0}), "receiver_rank"),
     (lambda: engine_of(PathLaw.of(NSCC, {}, {"load": 1.0}), FabricSettings()), "has its signals by a header; name one"),
+    (
+        lambda: engine_of(WithHeader(PathLaw.of(NSCC, {}, {"link": 1.0}), stamping(named_header("hpcc"))), OURS),
+        "link: is the difference of two headers, which came by different ways; take a header whose switches measure it",
+    ),
+    (
+        lambda: engine_of(PathLaw.of(NSCC), FabricSettings(adaptive=True)),
+        "a law of ways does nothing where the scenario has adaptive",
+    ),
     (lambda: compile_policy(PathLaw.of(NSCC)), "runs on a fabric only, which has several ways between hosts"),
 ]
 
@@ -251,7 +288,7 @@ def test_what_cannot_be_is_one_error(made: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("transport", "changes", "message"),
     [
-        (PathLaw.of(NSCC), {"spraying": "flow"}, "spraying: flow: a law that chooses ways has none to choose from"),
+        (PathLaw.of(NSCC), {"spraying": "flow"}, "a law of ways does nothing where the scenario has spraying: flow"),
         ("nscc", {"spraying": "flow", "ways": "numbered"}, "ways: only senders that spray number them"),
         ("dctcp", {"ways": "shared"}, "ways: only senders that spray number them"),
     ],

@@ -202,6 +202,12 @@ class TrainerConfig(Model):
         """What a policy file says about how it was trained."""
         return {"trainer": self.kind}
 
+    def example(self, signals: Sequence[str]) -> Policy:
+        """Return a policy of the kind that is learnt, which looks at signals."""
+        from lcca.remy_plus.policies.policy import looking_at
+
+        return looking_at(signals)
+
     @model_validator(mode="before")
     @classmethod
     def _has_callbacks(cls, value: Any) -> Any:

@@ -17,7 +17,6 @@ from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.hand_designed import baseline
-from lcca.remy_plus.policies.policy import looking_at
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
@@ -85,8 +84,8 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
                 with about("hand_designed" if space is own else where):
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
                     require_runs(scenario, name, engine, utility)
-        for candidate in config.candidates:
-            policy = candidate.equip(looking_at(candidate.signals.signals), charged=True)
+        for candidate, trainer in product(config.candidates, config.named_trainers.values()):
+            policy = candidate.equip(trainer.example(candidate.signals.signals), charged=True)
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)

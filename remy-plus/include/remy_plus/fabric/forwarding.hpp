@@ -3,6 +3,7 @@
 // Or by the entropy alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +21,8 @@ class Forwarding {
     std::uint64_t data, acks;  // keys of its ways
   };
 
-  // `numbered`: ways go by the entropy alone, whose digits in the number of equal ports they are.
+  // `numbered`: ways go by the entropy alone, whose digits in the numbers of equal ports, from the leaves on, they are;
+  // where such a port does not carry, another one takes its packets.
   Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows, bool numbered);
 
   // Other ways from now on.
@@ -28,9 +30,7 @@ class Forwarding {
 
   // The ports by which a packet may leave switch `node`; none: it has no way.
   std::span<const std::uint16_t> choices(const Packet& packet, int node) const {
-    const Ends& ends = flows_[packet.flow];
-    const std::size_t row = (static_cast<std::size_t>(node) - hosts_) * hosts_;
-    const Choice& choice = table_[row + (goes_back(packet) ? ends.src : ends.dst)];
+    const Choice& choice = table_[row(packet, node)];
     return {ports_.data() + choice.first, choice.count};
   }
 
@@ -38,7 +38,7 @@ class Forwarding {
   int next(const Packet& packet, int node) const {
     const auto ports = choices(packet, node);
     if (ports.size() < 2) return ports.empty() ? -1 : ports[0];
-    if (numbered_) return ports[digit(packet, ports.size())];
+    if (!built_.empty()) return numbered(packet, node, ports);
     const Ends& ends = flows_[packet.flow];
     const std::uint64_t key = goes_back(packet) ? ends.acks : ends.data;
     return ports[hash_at(key ^ std::uint64_t{packet.entropy} << 32, node) % ports.size()];
@@ -49,18 +49,28 @@ class Forwarding {
     std::uint32_t first = 0, count = 0;  // in ports_
   };
 
-  static std::size_t digit(const Packet& packet, std::size_t ports) {
-    std::size_t rest = packet.entropy;
-    for (int hop = 1; hop < packet.hop; ++hop) rest /= ports;
-    return rest % ports;
+  // The row of a packet's destination at a switch.
+  std::size_t row(const Packet& packet, int node) const {
+    const Ends& ends = flows_[packet.flow];
+    return (static_cast<std::size_t>(node) - hosts_) * hosts_ + (goes_back(packet) ? ends.src : ends.dst);
   }
+  int numbered(const Packet& packet, int node, std::span<const std::uint16_t> carrying) const {
+    const Choice& choice = built_[row(packet, node)];
+    const std::size_t digit = packet.entropy / below_[static_cast<std::size_t>(node) - hosts_] % choice.count;
+    if (carrying.size() == choice.count) return carrying[digit];
+    const std::uint16_t port = built_ports_[choice.first + digit];
+    return std::ranges::find(carrying, port) != carrying.end() ? port : carrying[digit % carrying.size()];
+  }
+  void number(const Routes& routes);
 
   const Wiring& wiring_;
-  bool numbered_;
   std::size_t hosts_;
   std::vector<Ends> flows_;
   std::vector<Choice> table_;  // (switches, hosts)
   std::vector<std::uint16_t> ports_;
+  std::vector<Choice> built_;  // the same with all links; empty: ways have no numbers
+  std::vector<std::uint16_t> built_ports_;
+  std::vector<std::size_t> below_;  // (switches,) ways by which a packet may have come up to one
 };
 
 }  // namespace remy_plus::fabric

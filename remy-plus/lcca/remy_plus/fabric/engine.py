@@ -364,6 +364,9 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
         return FabricEngine(policy.name, policy.parameters, marked, policy.tuner)
     if isinstance(policy, Mixture):
         return _mixed(policy, settings)
+    if _over(policy):
+        none = "adaptive" if settings.adaptive else "spraying: flow" if settings.spraying == "flow" else ""
+        require(not none, f"policy: a law of ways does nothing where the scenario has {none}")
     if not isinstance(policy, RuleTable | MlpPolicy | Simple | WithHeader):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)

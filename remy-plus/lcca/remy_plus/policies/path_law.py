@@ -4,7 +4,7 @@ Senders that spray number their packets' ways (entropies). Of each way they aver
 ways of a higher score (`remy_plus/fabric/spraying/known_ways.hpp`):
 
     score = bias + 1 / (1 + age / 2^memory) · Σ weight (average of the way − average of all) + silence · (wait − RTT)
-    packets a turn: 2^−score, at most 1
+    packets a turn: 2^−score, from 1/64 to 1
 
 Ages since a way's last answer, waits for one and the RTT of all ways are in base RTTs.
 """
@@ -141,8 +141,9 @@ class PathLaw(Simple):
     def lines(self) -> list[str]:
         """See `Simple`: its score with its numbers, and what each does."""
         p = self.named_terms
+        p |= {"memory": min(max(p["memory"], -8), 24), "gain": min(max(p["gain"], -12), 0)}  # as the engine has them
         return [
-            f"over {self.over.name}; by the score of a way: 2^−score of a packet at its turn, one at most",
+            f"over {self.over.name}; by the score of a way: 2^−score of a packet at its turn, from 1/64 to 1",
             f"  score = {digits(p['bias'])} + 1/(1 + age/{digits(2 ** p['memory'])} base RTTs) · Σ weight (average of "
             "the way − average of all)",
             f"          + {digits(p['silence'])}·(wait for an answer − RTT of all)",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
+from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.policies.path_law import USUAL, PathLaw
 from lcca.remy_plus.switches.transports import Transport
 from lcca.trainers.law.config import Search, StageConfig, StagedConfig
@@ -45,6 +46,10 @@ class PathsConfig(StagedConfig):
     def over(self) -> Transport:
         """The transport."""
         return Transport(self.transport)
+
+    def example(self, signals: Sequence[str]) -> PathLaw:
+        """See `TrainerConfig`."""
+        return PathLaw.of(self.over, {}, {name: 0.0 for name in signals if name in CARRIED})
 
     def require_fabric(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`: it learns nowhere else."""

@@ -107,6 +107,6 @@ def _policy(verb: Export, options: argparse.Namespace) -> int:
     file = _new_file(verb.to)
     policy = policyfile.load(verb.what).policy
     if not isinstance(policy, Law | FabricLaw):
-        raise InputError(f"{verb.what}: only laws have a form in C")
+        raise InputError(f"{verb.what}: only laws of windows have a form in C")
     write_atomically(file, lawc.c_source(policy).encode())
     return print_answer(options, {"c": str(file), "terms": (n := len(policy.terms))}, f"wrote {file}: {n} terms")

@@ -79,7 +79,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
     balancer(number).start(settings.spraying, settings.entropies, key_of(settings.seed, spraying, own.chooser),
                            choice ? &choice->law : nullptr, hosting_.base_rtt);
     if (grants()) own.credit.bytes = own.credit.most = first_credit(flow);
-    if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header)
+    if (const Stamping* header = hosting_.transport.of(number).header(); grants() && header && !hosting_.grants->pulls)
       own.credit.header = most_bytes(header->sent_bytes, static_cast<std::uint32_t>(flow.switches));
     const Time own_timeout = hosting_.transport.of(number).timeout(flow);
     own.timeout = own_timeout > 0 ? std::max(own_timeout, 2 * hosting_.base_rtt) : settings.retransmit_after;
@@ -398,9 +398,9 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   // What an ACK says of the way of its packet, whose round trip was `rtt`.
   WayNews news(const Packet& packet, const Report& report, const Flow& flow, Time rtt) const {
     WayNews found;
+    if (rtt >= 0) found.sent = packet.time - rtt;
     if (report.packet == a_request) return found;
     if (rtt >= 0) {
-      found.sent = packet.time - rtt;
       found.delay =
           std::max(0.0, static_cast<double>(rtt - own_base(packet.flow)) / static_cast<double>(hosting_.base_rtt));
     }

@@ -8,8 +8,9 @@
 //   score = bias + 1 / (1 + age / memory) · Σ weight (average of the way − average of all) + silence · (wait − RTT of
 //   all)
 //
-// with ages and waits in base RTTs; a wait is that of the way's first packet after the latest that something came back
-// of. Ways take turns, and at its turn a way has 2^-score of a packet, one at most. All by basic arithmetic.
+// with ages and waits in base RTTs; a way waits since the latest of its packets left that something came back of, if
+// others followed it, or since its first one. Ways take turns, and at its turn a way has 2^-score of a packet, from
+// 1/64 to 1. All by basic arithmetic.
 #pragma once
 
 #include <algorithm>
