@@ -89,7 +89,10 @@ def test_links_have_units_and_no_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"t\.csv:1: column 'a' is missing; the first line must name the columns a,b,gbps,delay_ns,\[error_rate\]"),
+        (
+            "",
+            r"t\.csv:1: column 'a' is missing; the first line must name the columns a,b,gbps,delay_ns,\[gbps_back\],\[error_rate\]",
+        ),
         (
             "a,b,gbps,delay_ns,eror_rate\n0,2,1,1,0\n",
             r"t\.csv:1: column 5, 'eror_rate', is unknown \(did you mean 'error_rate'\?\)",
