@@ -103,7 +103,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
 
   // Packets may be lost from now on.
   void watch(std::uint32_t number, Sprayed& own) {
-    std::uint32_t oldest;
+    std::uint32_t oldest = 0;
     if (own.timeout > 0)
       arm(number, own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout
                                                : hosting_.flows[number].start + own.timeout);
@@ -130,7 +130,7 @@ class SelectiveHost : public HostBase<SelectiveHost<several>, SprayNic<several>>
   }
 
   void look_for_losses(std::uint32_t number, Flow& flow, Sprayed& own, Time now) {
-    std::uint32_t oldest;
+    std::uint32_t oldest = 0;
     const auto due = [&] {
       return own.under_way.oldest(oldest) ? own.under_way[oldest].at + own.timeout : now + own.timeout;
     };
