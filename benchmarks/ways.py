@@ -4,14 +4,15 @@
 
 RUN is a run folder of `configs/ai/paths.yaml` or `paths-rings.yaml`, or a folder with its `policies`. All are beside
 NSCC, and compared with `mixed` by hashed ways with both repairs (`queue_pairs`, `feedback_per_packet`): differences
-in bits of flows' slowdown, or of a job's time over its bound, 95 % intervals over trials, of laws over training seeds.
+in bits of flows' slowdown, or of a job's time over its bound, with 95 % intervals over trials, of laws over trials and
+training seeds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,15 @@ def scores(policy: Policy, scenario: FabricScenario, trials: int) -> np.ndarray:
     return np.array([each.score(utility) for each in ran])
 
 
-def apart(values: Iterable[float]) -> dict[str, float]:
-    """Return a mean with its 95 % interval."""
-    return dict(zip(("difference", "low", "high"), t_interval(list(values)), strict=True))
+def apart(differences: np.ndarray) -> dict[str, float]:
+    """Return the mean of (laws, trials) differences with its 95 % interval.
+
+    All laws meet the same trials: half widths over laws and over trials add up in quadrature.
+    """
+    means = (differences.mean(axis=0), differences.mean(axis=1))
+    halves = [t_interval(each)[2] - each.mean() for each in means if len(each) > 1]
+    mean, half = float(differences.mean()), float(np.hypot.reduce(halves))
+    return {"difference": mean, "low": mean - half, "high": mean + half}
 
 
 def learnt(run: Path) -> dict[str, list[Policy]]:
@@ -72,12 +79,12 @@ def compared(name: str, laws: dict[str, list[Policy]], trials: int, others: Coll
     base = scores(nscc, read_scenario(file, BALANCERS["mixed"]), trials)
     rows: dict[str, Any] = {}
     for balancer, settings in list(BALANCERS.items())[1:]:
-        rows[balancer] = apart(scores(nscc, read_scenario(file, settings), trials) - base)
+        rows[balancer] = apart(scores(nscc, read_scenario(file, settings), trials)[None] - base)
     for candidate, policies in laws.items():
         for what, settings in ({"": ()} | (OTHER_WAYS if candidate in others else {})).items():
             scenario = read_scenario(file, settings)
-            own = [float((scores(each, scenario, trials) - base).mean()) for each in policies]
-            rows[f"law: {candidate}{what}"] = apart(own) | {"seeds": own}
+            own = np.array([scores(each, scenario, trials) - base for each in policies])
+            rows[f"law: {candidate}{what}"] = apart(own) | {"seeds": own.mean(axis=1).tolist()}
     return {"scenario": name, "mixed": float(base.mean()), "trials": trials, "rows": rows}
 
 

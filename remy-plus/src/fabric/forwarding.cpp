@@ -9,15 +9,14 @@ namespace remy_plus::fabric {
 Forwarding::Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows, bool numbered)
     : wiring_(wiring), hosts_(static_cast<std::size_t>(wiring.hosts())), flows_(std::move(flows)) {
   adopt(routes);
-  if (numbered) number(Routes(wiring));
+  if (numbered) number();
 }
 
-// Switches lie in tiers by how far the nearest host is. One of them has as many ways up as those before it have equal
-// ports, at the most.
-void Forwarding::number(const Routes& routes) {
-  const Forwarding whole(wiring_, routes, {}, false);
-  built_ = whole.table_;
-  built_ports_ = whole.ports_;
+// Switches lie in tiers by how far the nearest host is. A packet comes up to one by as many ways as switches of each
+// tier before it have equal ports, at the most.
+void Forwarding::number() {
+  built_ = table_;
+  built_ports_ = ports_;
   const auto switches = static_cast<std::size_t>(wiring_.nodes()) - hosts_;
   std::vector<std::size_t> tier(switches, switches), most(switches + 1, 1);
   bool moved = true;

@@ -19,7 +19,7 @@ from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.path_law import TERMS, PathLaw
-from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
+from lcca.remy_plus.policies.policy import Mixture, Policy, WithHeader, compile_policy
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.header import header as named_header
 from lcca.signal_sets.headers.simulated import stamping
@@ -271,6 +271,10 @@ REFUSED: list[tuple[Any, str]] = [
     (
         lambda: engine_of(PathLaw.of(NSCC), FabricSettings(adaptive=True)),
         "a law of ways does nothing where the scenario has adaptive",
+    ),
+    (
+        lambda: engine_of(Mixture(PathLaw.of(NSCC), NSCC, 0.5), FabricSettings()),
+        "mix: a law of ways mixes with nothing; leave mix: out",
     ),
     (lambda: compile_policy(PathLaw.of(NSCC)), "runs on a fabric only, which has several ways between hosts"),
 ]

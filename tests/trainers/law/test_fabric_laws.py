@@ -6,24 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import run_fabric_trials
-from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import Law
-from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.policy import WithHeader
 from lcca.signal_sets.headers.header import header as named_header
-from lcca.signal_sets.headers.simulated import header_signals, stamping
-from lcca.signal_sets.signal_set import signal_set
-from lcca.trainers.base import Task, WarmStart, run
+from lcca.signal_sets.headers.simulated import stamping
+from lcca.trainers.base import WarmStart, run
 from lcca.trainers.law.config import FABRIC_FEATURES, FABRIC_TERMS, LawConfig
 from lcca.trainers.law.trainer import LawTrainer
+
+from .fabric_support import score, task
 
 SPACE = FabricSpace.model_validate(
     {
@@ -49,26 +49,15 @@ OWN = {"trials": 100, "features": "own", "width": 1}
 def trainer(
     stages: list[dict[str, Any]], header: str = "", jobs: int = 1, shared: Path | None = None, **keys: Any
 ) -> LawTrainer:
-    signals, stamped = signal_set("e2e").signals, None
-    if header:
-        described = named_header(header)
-        signals, stamped = (*signals, *header_signals(described)), stamping(described)
-    task = Task(header or "e2e", signals, SPACE, utility("slowdown"), 3, header=stamped)
     config = LawConfig.model_validate({"stages": stages, "networks": 4, "population": 6} | keys)
-    return LawTrainer(task, config, Engine(1.0, jobs=jobs), shared=shared)
-
-
-def score(policy: Policy) -> float:
-    scenario = SPACE.scenarios[0]
-    trials = run_fabric_trials(scenario, {"it": engine_of(policy, scenario.settings())}, range(900, 930))
-    return float(np.nanmean([each.score(fabric_utility("slowdown")) for each in trials]))
+    return LawTrainer(task(SPACE, header), config, Engine(1.0, jobs=jobs), shared=shared)
 
 
 def test_a_law_learns_on_a_fabric() -> None:
     """Some hundred trials are better than the beginning by a fifth of a bit, on flows that it has not met."""
     searched = trainer([OWN | {"trials": 900}])
     start = searched.policy
-    assert score(run(searched)) > score(start) + 0.1
+    assert score(SPACE, run(searched)) > score(SPACE, start) + 0.1
 
 
 @pytest.mark.slow

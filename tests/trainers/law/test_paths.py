@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.fabric.trials import run_fabric_trials
-from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.path_law import PathLaw
-from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.header import header as named_header
-from lcca.signal_sets.headers.simulated import header_signals, stamping
-from lcca.signal_sets.signal_set import signal_set
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.trainers.base import Task, run
 from lcca.trainers.law.paths import PathsConfig
 from lcca.trainers.law.trainer import LawTrainer
 
 from ..conformance import SPACE as NETWORKS
+from .fabric_support import score, task
 
 SPACE = FabricSpace.model_validate(
     {
@@ -46,27 +43,25 @@ SPACE = FabricSpace.model_validate(
 
 
 def trainer(stages: list[dict[str, Any]], header: str = "", **keys: Any) -> LawTrainer:
-    signals, stamped = signal_set("e2e").signals, None
-    if header:
-        described = named_header(header)
-        signals, stamped = (*signals, *header_signals(described)), stamping(described)
-    task = Task(header or "e2e", signals, SPACE, utility("slowdown"), 3, header=stamped)
     config = PathsConfig.model_validate({"stages": stages, "networks": 4, "population": 8} | keys)
-    return LawTrainer(task, config, Engine(1.0, jobs=2))
-
-
-def score(policy: Policy) -> float:
-    scenario = SPACE.scenarios[0]
-    trials = run_fabric_trials(scenario, {"it": engine_of(policy, scenario.settings())}, range(900, 930))
-    return float(np.nanmean([each.score(fabric_utility("slowdown")) for each in trials]))
+    return LawTrainer(task(SPACE, header), config, Engine(1.0, jobs=2))
 
 
 def test_a_header_that_shows_the_slow_spine_is_learnt() -> None:
-    """Some hundred trials make a law that does better than a law by hand, on flows that it has not met."""
-    learnt = run(trainer([{"trials": 500, "width": 1}], "csig-compact-abw"))
+    """Some hundred trials make a law that does better than one without a header, on flows that neither has met."""
+    stages = [{"trials": 500, "width": 1}]
+    learnt, plain = run(trainer(stages, "csig-compact-abw")), run(trainer(stages))
     assert isinstance(learnt, PathLaw) and learnt.inputs["available_capacity"] < 0
-    headed = WithHeader(learnt, stamping(named_header("csig-compact-abw")))
-    assert score(headed) > score(PathLaw.of(Transport("nscc"))) + 0.01
+    headed = score(SPACE, WithHeader(learnt, stamping(named_header("csig-compact-abw"))))
+    assert headed > score(SPACE, plain) > score(SPACE, Transport("nscc"))
+
+
+def test_what_laws_of_windows_alone_have_is_refused() -> None:
+    for stage in ({"terms": "plain"}, {"features": "none"}, {"feature_width": 0.3}):
+        with pytest.raises(ValueError, match="stage 1: laws of ways have no "):
+            PathsConfig.model_validate({"stages": [{"trials": 10} | stage]})
+    with pytest.raises(ValueError, match="at least 1 item"):
+        PathsConfig.model_validate({"stages": []})
 
 
 def test_signals_without_a_header_and_transports_without_ways_are_refused() -> None:

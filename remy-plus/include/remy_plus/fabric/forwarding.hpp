@@ -1,6 +1,6 @@
 // Where switches send packets whose flows have no fixed way: one of the shortest ways over the links that carry, by a
-// hash of the flow and of the packet's entropy. With entropy 0 it is the way that Routes has for the flow.
-// Or by the entropy alone.
+// hash of the flow and of the packet's entropy, or by the entropy alone. With entropy 0 the hash has the way that
+// Routes has for the flow.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Forwarding {
   };
 
   // `numbered`: ways go by the entropy alone, whose digits in the numbers of equal ports, from the leaves on, they are;
-  // where such a port does not carry, another one takes its packets.
+  // where such a port does not carry later, another one takes its packets.
   Forwarding(const Wiring& wiring, const Routes& routes, std::vector<Ends> flows, bool numbered);
 
   // Other ways from now on.
@@ -61,7 +61,7 @@ class Forwarding {
     const std::uint16_t port = built_ports_[choice.first + digit];
     return std::ranges::find(carrying, port) != carrying.end() ? port : carrying[digit % carrying.size()];
   }
-  void number(const Routes& routes);
+  void number();
 
   const Wiring& wiring_;
   std::size_t hosts_;

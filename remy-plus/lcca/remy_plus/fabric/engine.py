@@ -378,6 +378,7 @@ def _mixed(policy: Mixture, settings: FabricSettings) -> FabricEngine:
     Raises:
         InputError: they need other switches or hosts than each other, or one of them cannot be beside another.
     """
+    require(not any(map(_over, policy.parts)), "mix: a law of ways mixes with nothing; leave mix: out")
     parts = [engine_of(each, settings) for each in policy.parts]
     names = " and ".join(each.name if isinstance(each, Transport) else "a policy" for each in policy.parts)
     require(not any(each.ideal or each.tuner for each in parts), f"mix: {names}: neither ideals nor tuners mix")

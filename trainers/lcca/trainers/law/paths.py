@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
+from pydantic import Field as Key
 
 from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.policies.path_law import USUAL, PathLaw
@@ -28,11 +29,22 @@ def _transport(name: Any) -> Any:
     return name
 
 
+def _stages(stages: tuple[StageConfig, ...]) -> tuple[StageConfig, ...]:
+    """Refuse what laws of windows alone have."""
+    usual = StageConfig(trials=1)
+    for number, each in enumerate(stages):
+        other = "terms" if each.terms != usual.terms else "feature_width" * (each.feature_width != usual.feature_width)
+        if other or each.features == "none":
+            raise ValueError(f"stage {number + 1}: laws of ways have no {other or 'features: none'}; leave it out")
+    return stages
+
+
 class PathsConfig(StagedConfig):
     """Learning of a law that chooses the way of each packet, beside a transport (`kind: paths`), on fabrics.
 
     Attributes:
         transport: that has the window or the credit; its parameters are the usual ones.
+        stages: as of laws, but for `terms` and `feature_width`: `width` is that of signals' weights too.
     """
 
     of_hosts: ClassVar[bool] = True
@@ -40,7 +52,7 @@ class PathsConfig(StagedConfig):
 
     kind: Literal["paths"] = "paths"
     transport: Annotated[str, BeforeValidator(_transport)] = "nscc"
-    stages: tuple[StageConfig, ...] = STAGES
+    stages: Annotated[tuple[StageConfig, ...], Key(min_length=1), AfterValidator(_stages)] = STAGES
 
     @property
     def over(self) -> Transport:

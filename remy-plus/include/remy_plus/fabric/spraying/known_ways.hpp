@@ -5,8 +5,8 @@
 // weighted sum of how far these lie from those of all ways, the less the longer ago the last answer came, a bias, and
 // how much longer than others it has not answered:
 //
-//   score = bias + 1 / (1 + age / memory) · Σ weight (average of the way − average of all) + silence · (wait − RTT of
-//   all)
+//   score = bias + 1 / (1 + age / memory) · Σ weight (average of the way − average of all)
+//           + silence · (wait − RTT of all)
 //
 // with ages and waits in base RTTs; a way waits since the latest of its packets left that something came back of, if
 // others followed it, or since its first one. Ways take turns, and at its turn a way has 2^-score of a packet, from
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -89,7 +88,7 @@ class KnownWays {
   struct Way {
     Time heard = never;       // the last answer
     Time left = -never;       // the last packet
-    Time waits = never;       // since the first packet left that nothing has come back of; never: of all something has
+    Time waits = never;       // since then; never: something has come back of its last packet
     double due = 0;           // packets
     std::uint32_t known = 0;  // one bit for each feature
   };
