@@ -1,17 +1,19 @@
 """Who should choose the way of each packet? Load balancers, and laws that were learnt, on the same fresh trials.
 
     python benchmarks/ways.py RUN --trials 40 --others e2e csig-compact-abw --json
+    python benchmarks/ways.py --choices
 
 RUN is a run folder of `configs/ai/paths.yaml` or `paths-rings.yaml`, or a folder with its `policies`. All are beside
 NSCC, and compared with `mixed` by hashed ways with both repairs (`queue_pairs`, `feedback_per_packet`): differences
 in bits of flows' slowdown, or of a job's time over its bound, with 95 % intervals over trials, of laws over trials and
-training seeds.
+training seeds. With --choices: what a choice, and one with an answer, take.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,9 @@ from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import engine_of
+from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
@@ -88,13 +92,35 @@ def compared(name: str, laws: dict[str, list[Policy]], trials: int, others: Coll
     return {"scenario": name, "mixed": float(base.mean()), "trials": trials, "rows": rows}
 
 
+def choice_ns(answers: bool, count: int = 1_000_000) -> float:
+    """Return the CPU ns of a packet's choice among eight ways, the least of five; with an answer to one as it goes."""
+    law = PathLaw.of(Transport("nscc"), {}, {"available_capacity": -1.0}).compile_on_fabric()
+    events = count * (1 + answers)
+    echo = np.full(events, -1, dtype=np.int32)
+    if answers:
+        echo[::2] = 0
+    entropy = (np.arange(events) % 8).astype(np.int32)
+    now = 10.0 * np.arange(events)
+    sent, forms = np.maximum(now - 8000, 0), [[0.3]] * events
+    taken = []
+    for _ in range(5):
+        begin = time.process_time()
+        _core.ways_chosen(law, 8, 7, 8000.0, echo, entropy, now, sent, np.full(events, 0.2), forms)
+        taken.append(time.process_time() - begin)
+    return 1e9 * min(taken) / count
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
+    parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--others", nargs="*", default=[], help="candidates whose laws also know ways otherwise")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--choices", action="store_true")
     options = parser.parse_args()
+    if options.choices:
+        print(f"a choice {choice_ns(False):.0f} ns, with an answer {choice_ns(True):.0f} ns")
+        raise SystemExit
     laws = learnt(options.run)
     names = ["hadoop", "hadoop-slow-spine", "hadoop-two-slow-links", "hadoop-failure"]
     names += ["small-numbered", "small-numbered-slow-spine", "small-numbered-failure"]
