@@ -59,7 +59,7 @@ std::uint16_t Headers::returned(const Packet& ack) {
 }
 
 const Seen& Headers::read(const Packet& ack) {
-  return readers_[ack.flow].read(ack.flow, pool_[ack.extra].carried, words(ack));
+  return readers_[ack.flow].read(ack.flow, pool_[ack.extra].carried, words(ack), ack.entropy);
 }
 
 std::uint16_t Headers::grown(const Packet& packet, const Port& port) const {

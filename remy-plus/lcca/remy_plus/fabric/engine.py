@@ -340,6 +340,12 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
         for source in sorted(each.measured):
             if reason := _missing(source, each, settings):
                 raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
+    compared = [each.signal for each in header.readings if each.kind == "throughput" and each.signal in signals]
+    if compared and settings.adaptive:
+        raise InputError(
+            f"header {header.name}: {', '.join(compared)}: compares two headers of one way, and the scenario has switches "
+            "choose ways: set adaptive: false, or take a header whose switches measure it"
+        )
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
     return False, header.on_packets(packet_bytes)
 

@@ -74,7 +74,7 @@ class ByLaw : public WithSignals {
 
  private:
   struct alignas(64) State {
-    Stack seen;
+    std::vector<Stack> seen;  // the last one of each way
     std::array<double, lcca_fabric_most_signals> values{}, forms{};  // 0 until the signal is known
     std::uint32_t known = 0;                                         // one bit for each
     lcca_fabric_flow flow;
@@ -105,12 +105,11 @@ class ByLaw : public WithSignals {
   void see(std::uint32_t number, State& state, const Flow& flow, const Ack& ack) const {
     Seen of_hops;
     if (looks_at_hops_) {
-      const bool first = state.acked_at == never;
-      const Looked looked = look(state.seen, first, *ack.stack);
+      const Looked looked = look(state.seen, *ack.stack);
       of_hops.values[queue] = looked.queue / frame_bytes_;
       of_hops.values[link] = looked.link;
       of_hops.values[available_capacity] = line_packets(flow) * (1 - looked.link);
-      of_hops.fresh = bit(queue) | (first ? 0 : bit(link) | bit(available_capacity));
+      of_hops.fresh = bit(queue) | (looked.compared ? bit(link) | bit(available_capacity) : 0);
     }
     const Seen& seen = header_ ? *ack.seen : of_hops;
     const double base = microseconds(frame_.base_rtt), rate = line_packets(flow);

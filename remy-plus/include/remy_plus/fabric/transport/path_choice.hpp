@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,12 +22,6 @@ struct PathChoice {
 
   PathChoice(PathLaw of, std::shared_ptr<const Stamping> by) : law(std::move(of)), header(std::move(by)) {
     for (const Signal s : law.signals) inputs.push_back(SignalInput::of(s));
-    for (const Reading& reading : header ? header->readings : std::vector<Reading>{})
-      for (const SignalInput& input : inputs)
-        if (reading.signal == input.carried && reading.kind == Reading::Kind::throughput)
-          throw std::invalid_argument(std::string(signal_table[reading.signal].name) +
-                                      ": is the difference of two headers, which came by different ways; take a header "
-                                      "whose switches measure it");
   }
 
   // What a packet's header says, to a sender with so fast a line.

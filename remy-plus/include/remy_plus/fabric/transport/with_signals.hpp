@@ -1,12 +1,13 @@
 // What learnt transports see of a fabric: their own ACKs, and what a header or, without one, the stamps of the hops say
 // of the network: the longest queue, in full frames, and the highest share of a link that was used since the flow's ACK
-// before.
+// before that came by the same way.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "remy_plus/fabric/transport.hpp"
 #include "remy_plus/fabric/transport/stamps.hpp"
@@ -36,28 +37,34 @@ class WithSignals : public Transport {
   struct Seeing {
     Memory memory;
     std::int64_t acknowledged = -1;
-    Stack seen;
+    std::vector<Stack> seen;  // the last one of each way
   };
 
   static double microseconds(Time time) { return static_cast<double>(time) / microsecond; }
 
   double line_packets(const Flow& flow) const { return flow.line_gbps / 8e-3 / frame_bytes_; }  // packets/µs
 
-  // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the ACK before, or 0
-  // at the first one and the first by another way.
+  // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the last ACK of the same
+  // way, 0 and not `compared` at its first one.
   struct Looked {
     double queue = 0, link = 0;
+    bool compared = false;
   };
-  Looked look(Stack& before, bool first, const Stack& stack) const {
+  Looked look(std::vector<Stack>& ways, const Stack& stack) const {
     Looked looked;
-    const bool compared = !first && stack.along(before);
+    const auto before = std::ranges::find_if(ways, [&](const Stack& each) { return stack.along(each); });
+    looked.compared = before != ways.end();
     for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
       const Stamp& now = stack.stamps[hop];
       looked.queue = std::max(looked.queue, now.queue * frame_.queue_quantum);
-      if (compared) looked.link = std::max(looked.link, between(before.stamps[hop], now, frame_).gbps / now.gbps);
+      if (looked.compared)
+        looked.link = std::max(looked.link, between(before->stamps[hop], now, frame_).gbps / now.gbps);
     }
     looked.link = std::min(looked.link, 1.0);
-    before = stack;
+    if (looked.compared)
+      *before = stack;
+    else
+      ways.push_back(stack);
     return looked;
   }
 
@@ -69,7 +76,7 @@ class WithSignals : public Transport {
     packet.arrives = now;
     packet.sequence = flow.acked - 1;
     if (looks_at_hops_) {
-      const Looked looked = look(seeing.seen, seeing.acknowledged < 0, *ack.stack);
+      const Looked looked = look(seeing.seen, *ack.stack);
       packet.queue = static_cast<std::uint32_t>(looked.queue / frame_bytes_);
       packet.link = looked.link;
     }
