@@ -347,3 +347,38 @@ def test_packets_tell_on_networks_too_how_many_flows_there_are() -> None:
         rows = _core.trace(compile_policy(WithHeader(FixedWindow(9), stamping(used))), network, 1, **options)
         counts.append(rows["flows"][-4700:])
     assert set(counts[0]) == set(counts[1]) == {12}
+
+
+# --- sprayed packets
+
+
+def paced(gap_us: float, signal: str) -> RuleTable:
+    """Return a table that sends a packet every so often, whatever it sees."""
+    edges = np.array([0.0, SIGNAL_CEILING])[:, None]
+    one = np.ones(1)
+    return RuleTable((signal,), edges[:-1], edges[1:], one, one, np.array([gap_us]), pacing_kind="absolute")
+
+
+@pytest.mark.parametrize("carrier", ["hpcc", "stamps"])
+def test_shares_of_links_are_those_of_one_way(carrier: str) -> None:
+    """A flow that sends two fifths of its line, on several ways: no hop has sent more, whichever way packets took."""
+    frame = (PAYLOAD + 56 + (42 if carrier == "hpcc" else 0)) * 0.08e-3  # µs
+    table = paced(frame / 0.4, "link")
+    policy = WithHeader(table, stamping(header("hpcc"))) if carrier == "hpcc" else table
+    given = FabricSettings(selective=True, spraying="mixed", entropies=16)
+    flows = FabricFlows(np.array([0]), np.array([3]), np.array([2_000_000]), np.array([0.0]))
+    fabric = leaf_spine(tors=2, hosts_per_tor=3, spines=4)
+    record = FabricEngine(replace(compiled(policy, given), keep_every=1), settings=given).run(fabric, flows)
+    seen = record["look_up_values"][100:, SIGNALS.index("link")]
+    assert len(seen) > 1500
+    assert np.median(seen) == pytest.approx(0.4, rel=0.1)
+    assert seen.max() < (0.42 if carrier == "hpcc" else 0.6)  # stamps count bytes in quanta
+    assert seen.min() > 0.3
+
+
+def test_no_shares_of_links_where_switches_choose_ways() -> None:
+    given = FabricSettings(selective=True, spraying="mixed", adaptive=True)
+    message = "header hpcc: link: compares two headers of one way, and the scenario has switches choose ways"
+    with pytest.raises(InputError, match=message):
+        compiled(WithHeader(by_limit("link", 0.9), stamping(header("hpcc"))), given)
+    assert compiled(WithHeader(by_limit("queue", 9), stamping(header("hpcc"))), given)
