@@ -343,8 +343,8 @@ def brought(signals: Sequence[str], header: Stamping | None, settings: FabricSet
     compared = [each.signal for each in header.readings if each.kind == "throughput" and each.signal in signals]
     if compared and settings.adaptive:
         raise InputError(
-            f"header {header.name}: {', '.join(compared)}: compares two headers of one way, and the scenario has switches "
-            "choose ways: set adaptive: false, or take a header whose switches measure it"
+            f"header {header.name}: {', '.join(compared)}: compares two headers of one way, and the scenario has "
+            "switches choose ways: set adaptive: false, or take a header whose switches measure it"
         )
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
     return False, header.on_packets(packet_bytes)
