@@ -9,9 +9,13 @@ BUILD_TOOLS := "scikit-build-core>=1.0" "nanobind>=2.9" "cmake>=3.26" ninja
 INSTALL := $(PIP) --no-build-isolation --config-settings=editable.mode=redirect
 CPP := $(shell find remy-plus/CMakeLists.txt remy-plus/cmake remy-plus/src remy-plus/bindings remy-plus/include -type f)
 NS3_CPP := $(shell find gym-envs/ns3/CMakeLists.txt gym-envs/ns3/cmake gym-envs/ns3/src -type f)
-FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus/cpp benchmarks -name '*.cpp'))
+LINUX_CPP := $(shell find gym-envs/linux/CMakeLists.txt gym-envs/linux/src -type f)
+FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(LINUX_CPP) $(shell find tests/remy-plus/cpp benchmarks -name '*.cpp'))
 # ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
 NS3 ?= $(VENV)/.ns3
+# The same of trials on this machine's own network stack, where that is no Linux.
+LINUX ?= $(VENV)/.linux
+BESIDE := $(NS3) $(LINUX)
 
 SANITIZE ?= ON
 
@@ -24,7 +28,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test test-slow tutorials test-full test-cpp sanitize lint types layers format stub schemas pages lock bench bench-settle wheel docs clean
+.PHONY: help setup ns3 linux quickstart test test-slow tutorials test-full test-cpp sanitize lint types layers format stub schemas pages lock bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -58,21 +62,29 @@ $(VENV)/.ns3: $(VENV)/.made $(NS3_CPP) $(CPP) gym-envs/ns3/pyproject.toml
 
 ns3: $(VENV)/.base $(VENV)/.ns3  ## ns-3 beside the fast engine
 
-setup: $(VENV)/.dev $(NS3)  ## .venv with all extras and development tools
+$(VENV)/.linux: $(VENV)/.made $(LINUX_CPP) $(CPP) gym-envs/linux/pyproject.toml
+	@.ci/need $(BIN)/python
+	@echo "lcca: installing lcca-linux (compiles the emulated link and its hosts, about a minute)"
+	@$(PIP) --no-build-isolation --no-deps ./gym-envs/linux
+	@touch $@
+
+linux: $(VENV)/.base $(VENV)/.linux  ## this machine's own network stack beside the fast engine
+
+setup: $(VENV)/.dev $(BESIDE)  ## .venv with all extras and development tools
 
 quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a report
 	@$(BIN)/lcca sweep configs/quickstart.yaml --trainings 2 $(ARGS)
 
-test: $(VENV)/.dev $(NS3)  ## all tests but those marked slow or full
+test: $(VENV)/.dev $(BESIDE)  ## all tests but those marked slow or full
 	@$(PYTEST) -m "not slow and not full" $(ARGS)
 
-test-slow: $(VENV)/.dev $(NS3)  ## tests marked slow
+test-slow: $(VENV)/.dev $(BESIDE)  ## tests marked slow
 	@$(PYTEST) -m "slow and not full" $(ARGS)
 
 tutorials: $(VENV)/.dev  ## the tutorials, as they are written
 	@$(PYTEST) -m full tests/repository/test_tutorials.py $(ARGS)
 
-test-full: $(VENV)/.dev $(NS3)  ## every test
+test-full: $(VENV)/.dev $(BESIDE)  ## every test
 	@$(PYTEST) $(ARGS)
 
 test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install libgtest-dev)
@@ -122,7 +134,7 @@ bench-settle: $(VENV)/.base  ## error rates of the settling rules on real polici
 
 lock: setup  ## tested.txt: the versions that this .venv has
 	@{ echo "# Versions with which the tests passed, by \`make lock\`: pip install -c tested.txt 'lcca[drl]'"; \
-	  $(BIN)/python -m pip freeze --exclude-editable | grep -v '^lcca-ns3 ' | sed 's/+cpu$$//'; } > tested.txt
+	  $(BIN)/python -m pip freeze --exclude-editable | grep -v '^lcca-\(ns3\|linux\) ' | sed 's/+cpu$$//'; } > tested.txt
 
 wheel:  ## sdist and wheel in dist/, tried in an environment of its own
 	@.ci/need $(PYTHON)

@@ -18,6 +18,8 @@ import psutil
 import pytest
 
 from lcca.cli.main import main
+from lcca.gym_envs.linux.checks import pieces
+from lcca.gym_envs.linux.simulator import installed as linux_installed
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
@@ -214,3 +216,15 @@ def ns3() -> str:
         return installed()
     except InputError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def linux() -> None:
+    """Skip, by name, where this machine runs no trials of its own."""
+    try:
+        linux_installed()
+    except InputError as error:
+        pytest.skip(str(error))
+    for name, usable, found, fix in pieces():
+        if not usable and name != "linux: real time":
+            pytest.skip(f"{name}: {found}; {fix}")

@@ -32,6 +32,7 @@ from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.experiments.verbs.meeting import AtPlace, On
+from lcca.gym_envs.linux.plan import LinuxOptions
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import Document
 from lcca.inputs.errors import InputError, Place, about, did_you_mean, require
@@ -219,11 +220,14 @@ def _on_networks(
     """Return contenders on networks, with the headers that their files name."""
     require(verb.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
     name, settings = simulator_of(verb, space.simulators)
-    found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
+    where: Any = name  # a word of `resolve` too
+    found = [resolve(each, where) for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
     jobs, in_python = verb.jobs, any(isinstance(each, PythonControl) for own in found for each in pieces(own.policy))
     pool = pool_of(verb) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
-    execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
+    options: Any = {"ns3": Ns3Options, "linux": LinuxOptions}
+    own = {name: options[name].of(settings)} if name in options else {}
+    execution = Execution(name, jobs, pool, shared_model(found), **own)
     simulator = execution.of_networks(space.duration)
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
@@ -240,12 +244,11 @@ def _on_networks(
         return ideal_scores(space.draw(seed, networks), seeds, scored, space.duration)
 
     depends = {"simulator": simulator.name, "utility": scored.name, "duration_us": space.duration, "seeds": count}
-    if name == "ns3":
-        depends["ns3"] = asdict(execution.ns3)
-    step = place.block if name == "ns3" else None
+    depends |= {each: asdict(value) for each, value in own.items()}
+    step = place.block if own else None  # trials that take long are few
     notes = [f"{each.name}: {note}" for each in found for note in each.notes]
-    own = one_name(verb.utility or "") if isinstance(scored, OwnUtility) else ""
-    return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=own)
+    by = one_name(verb.utility or "") if isinstance(scored, OwnUtility) else ""
+    return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes, utility=by)
 
 
 def simulator_of(verb: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
@@ -254,7 +257,7 @@ def simulator_of(verb: AtPlace, simulators: Sequence[str]) -> tuple[str, str]:
     name = "engine" if name == FABRIC else name
     known = ["engine" if each == FABRIC else each for each in simulators]
     require(name in known, f"--simulator {name}: not here{did_you_mean(name, known)}")
-    require(name == "ns3" or not settings, f"--simulator {name}: only ns3 has options")
+    require(name in ("ns3", "linux") or not settings, f"--simulator {name}: only ns3 and linux have options")
     return name, settings
 
 

@@ -1,12 +1,14 @@
-"""What of the parts that only some users need is installed: the extras of ``lcca``, and ns-3."""
+"""What of the parts that only some users need is installed: the extras of ``lcca``, ns-3, and what Linux must have."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
+from lcca.gym_envs.linux.checks import pieces
+from lcca.gym_envs.linux.simulator import installed as linux_installed
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
@@ -18,7 +20,7 @@ class Part:
     """A part that may be missing.
 
     Attributes:
-        name: of the extra, or ``ns-3``.
+        name: of the extra, ``ns-3``, ``lcca-linux`` or a piece of this machine, as in ``linux: namespaces``.
         usable: whether all of it is installed.
         detail: its versions, or what is missing.
         fix: how to install it; empty where it is usable.
@@ -31,8 +33,10 @@ class Part:
 
 
 def optional_parts() -> list[Part]:
-    """Return every extra and ns-3, usable or not; nothing of an extra is imported."""
-    return [*(_extra(name, packages) for name, packages in extras().items()), _ns3()]
+    """Return every extra and simulator, usable or not; nothing of an extra is imported."""
+    beside = [_simulator("ns-3", installed), _simulator("lcca-linux", linux_installed)]
+    machine = [Part(name, usable, found, "" if usable else fix) for name, usable, found, fix in pieces()]
+    return [*(_extra(name, packages) for name, packages in extras().items()), *beside, *machine]
 
 
 def extras() -> dict[str, list[str]]:
@@ -57,9 +61,9 @@ def _extra(name: str, packages: Sequence[str]) -> Part:
     return Part(name, True, ", ".join(f"{package} {version}" for package, version in versions.items()))
 
 
-def _ns3() -> Part:
+def _simulator(name: str, version: Callable[[], str]) -> Part:
     try:
-        return Part("ns-3", True, installed())
+        return Part(name, True, version())
     except InputError as error:
         detail, _, fix = str(error).partition(": ")
-        return Part("ns-3", False, detail, fix)
+        return Part(name, False, detail, fix)

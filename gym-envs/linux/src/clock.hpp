@@ -1,9 +1,8 @@
 // The one clock of a trial: CLOCK_REALTIME, in which the kernel says when a packet came.
 #pragma once
 
-#include <ctime>
-
 #include <cstdint>
+#include <ctime>
 
 namespace lcca_linux {
 

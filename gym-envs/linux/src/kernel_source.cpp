@@ -58,8 +58,7 @@ class KernelSource final : public Source {
   double act(double) override { return remy_plus::never; }
 
   void hear(int socket, std::uint32_t events, double) override {
-    if (socket == next_ && events & (EPOLLERR | EPOLLHUP))
-      throw std::runtime_error("a connection could not be set up");
+    if (socket == next_ && events & (EPOLLERR | EPOLLHUP)) throw std::runtime_error("a connection could not be set up");
     if (socket == next_) {
       connected_ = true;
       watch(poller_, next_, sender_, 0, true);

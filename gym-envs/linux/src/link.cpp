@@ -23,9 +23,9 @@ std::uint16_t word_at(const std::uint8_t* bytes) { return static_cast<std::uint1
 
 // What the link looks at of a frame: none if it is neither TCP nor UDP over IPv4.
 struct Look {
-  std::size_t bytes;         // of the IP packet
-  std::size_t payload;       // of TCP or UDP
-  std::uint16_t from, to;    // ports
+  std::size_t bytes;       // of the IP packet
+  std::size_t payload;     // of TCP or UDP
+  std::uint16_t from, to;  // ports
 };
 
 std::optional<Look> look_at(const std::uint8_t* frame, std::size_t size) {
@@ -215,7 +215,9 @@ void Link::fill(remy_plus::TrialTotals& totals) const {
 Lateness Link::lateness() {
   if (late_.empty()) return {};
   std::sort(late_.begin(), late_.end());
-  const auto at = [&](double q) { return double{late_[static_cast<std::size_t>(q * static_cast<double>(late_.size() - 1))]}; };
+  const auto at = [&](double q) {
+    return double{late_[static_cast<std::size_t>(q * static_cast<double>(late_.size() - 1))]};
+  };
   return {at(0.5), at(0.99), at(1)};
 }
 

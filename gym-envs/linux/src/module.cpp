@@ -45,9 +45,12 @@ Plan plan_of(const nb::dict& d) {
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
   const auto options = get<nb::dict>(d, "options");
-  plan.options = {get<std::uint32_t>(options, "packet_bytes"), get<bool>(options, "keep_delays"),
-                  get<bool>(options, "single_segments"),       get<bool>(options, "quick_acks"),
-                  get<bool>(options, "real_time"),             get<double>(options, "start_spread")};
+  plan.options = {get<std::uint32_t>(options, "packet_bytes"),
+                  get<bool>(options, "keep_delays"),
+                  get<bool>(options, "single_segments"),
+                  get<bool>(options, "quick_acks"),
+                  get<bool>(options, "real_time"),
+                  get<double>(options, "start_spread")};
   return plan;
 }
 

@@ -88,7 +88,8 @@ void run_ip(const std::string& lines) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
     throw std::runtime_error("ip is not installed: get the package iproute2");
-  if (!written || !WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("ip: " + said.substr(0, 400));
+  if (!written || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error("ip: " + said.substr(0, 400));
 }
 
 void stop_offloads(const char* device) {

@@ -10,7 +10,8 @@ namespace lcca_linux {
 // Whether this process may make network namespaces.
 bool privileged();
 
-// Puts this process into a user namespace in which it may. Throws std::runtime_error where the system does not allow it.
+// Puts this process into a user namespace in which it may. Throws std::runtime_error where the system does not allow
+// it.
 void enter_user_namespace();
 
 // Gives the calling thread a network namespace of its own. Throws std::runtime_error.

@@ -169,8 +169,8 @@ class PolicySource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> policy_source(const Plan& plan, std::size_t sender, const remy_plus::Policy& policy,
-                                      int poller, const std::int64_t& begin) {
+std::unique_ptr<Source> policy_source(const Plan& plan, std::size_t sender, const remy_plus::Policy& policy, int poller,
+                                      const std::int64_t& begin) {
   return std::make_unique<PolicySource>(plan, sender, policy, poller, begin);
 }
 

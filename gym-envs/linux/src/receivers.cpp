@@ -93,8 +93,8 @@ void Receivers::answer() {
 void Receivers::accept_all() {
   sockaddr_in from{};
   socklen_t size = sizeof from;
-  for (int made = 0; (made = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size,
-                                     SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+  for (int made = 0;
+       (made = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
     connections_[made] = ntohs(from.sin_port) - Ports::first;
     watch(poller_, made);
   }

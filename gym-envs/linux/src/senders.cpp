@@ -22,6 +22,7 @@ namespace lcca_linux {
 namespace {
 
 constexpr double never = remy_plus::never;
+constexpr double most_late = 1000;  // µs
 // The engine's components are below 100, ns-3's below 200.
 constexpr auto spread = static_cast<remy_plus::Component>(200);
 
@@ -100,7 +101,8 @@ void Senders::wait_for_connections(const std::atomic<bool>& stopped) {
     const int count = epoll_wait(poller_, events.data(), events.size(), 5);
     for (int i = 0; i < count; ++i) {
       const std::uint64_t data = events[static_cast<std::size_t>(i)].data.u64;
-      senders_.at(data >> 32).source->hear(static_cast<int>(data & UINT32_MAX), events[static_cast<std::size_t>(i)].events, 0);
+      senders_.at(data >> 32)
+          .source->hear(static_cast<int>(data & UINT32_MAX), events[static_cast<std::size_t>(i)].events, 0);
     }
   }
 }
@@ -132,15 +134,17 @@ void Senders::wait(double until) {
 void Senders::switch_on(std::size_t i, double at) {
   Sender& sender = senders_[i];
   if (!sender.source->ready()) return;  // its connection is late, and so is the flow
+  // A little late, as all is in real time, it counts from when it should have begun.
+  const double due = at - sender.switches < most_late ? sender.switches : at;
   const std::size_t n = sender.flows++;
   sender.row = rows_.size();
   Row& row = rows_.emplace_back();
   row.sender = static_cast<std::uint32_t>(i);
-  row.start = at;
+  row.start = due;
   row.channel = ports_.channel(i, n);
   row.length = traffic_->length(i, static_cast<std::uint32_t>(n));
-  first_on_[i] = std::min(first_on_[i], at);
-  sender.switches = traffic_->next_off(i, sender.switches);
+  first_on_[i] = std::min(first_on_[i], due);
+  sender.switches = traffic_->next_off(i, due);
   sender.source->begin(row.channel, row.length, at);
   sender.source->prepare(ports_.channel(i, n + 1));
 }
@@ -150,10 +154,10 @@ void Senders::switch_off(std::size_t i, double at, bool finished) {
   Row& row = rows_[sender.row];
   sender.source->end(at);
   sender.source->note(row);
-  row.end = at;
+  row.end = finished && row.length == 0 ? std::min(sender.switches, plan_.duration) : at;
   row.finished = finished;
   sender.row = none;
-  sender.switches = traffic_->next_on(i, row.length > 0 ? at : std::min(sender.switches, at));
+  sender.switches = traffic_->next_on(i, row.end);
 }
 
 // ∫ dt / senders that are on, of each flow.

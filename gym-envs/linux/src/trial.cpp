@@ -161,9 +161,9 @@ class Trial {
     const auto address = [](int host) { return "10.0.0." + std::to_string(host); };
     const std::string quick = own == 2 && plan_.options.quick_acks ? " quickack 1" : "";
     run_ip("link set " + device + " address " + mac(own) + " mtu " + std::to_string(plan_.options.packet_bytes) +
-           (plan_.options.single_segments ? " gso_max_segs 1" : "") + "\nlink set " + device +
-           " up\naddr add " + address(own) + "/32 dev " + device + "\nroute add " + address(peer) + "/32 dev " + device +
-           quick + "\nneigh add " + address(peer) + " lladdr " + mac(peer) + " dev " + device + "\n");
+           (plan_.options.single_segments ? " gso_max_segs 1" : "") + "\nlink set " + device + " up\naddr add " +
+           address(own) + "/32 dev " + device + "\nroute add " + address(peer) + "/32 dev " + device + quick +
+           "\nneigh add " + address(peer) + " lladdr " + mac(peer) + " dev " + device + "\n");
   }
 
   // --- the record

@@ -7,7 +7,8 @@
 
 namespace lcca_linux {
 
-// Throws std::runtime_error for what the machine does not allow, and whatever `keep_going` throws, which is asked often.
+// Throws std::runtime_error for what the machine does not allow, and whatever `keep_going` throws, which is asked
+// often.
 Result run_trial(const Plan& plan, const std::function<void()>& keep_going);
 
 }  // namespace lcca_linux

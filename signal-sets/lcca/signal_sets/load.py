@@ -8,7 +8,8 @@
 | name | runs |
 |---|---|
 | `aimd`, `fixed-window:20` | in the engine, in ns-3, on a fabric |
-| `vegas:alpha=2`, `dctcp@red`, `ns3::TcpBic` | in ns-3 |
+| `vegas:alpha=2`, `dctcp@red`, `ns3::TcpBic` | in ns-3; `cubic` and other names of the kernel's on Linux too |
+| `linux:htcp` | on Linux: a congestion control of the kernel |
 | `dcqcn:increase_us=55`, `dctcp@pred`, `dcqcn@acc:model.json` | on a fabric, where `dctcp` is the fabric's |
 | `policy.json` with its header, `x.dna` | everywhere, if it is no transport |
 | `my_cca.py:Mine:gain=0.5`, `package.module:Mine` | everywhere |
@@ -36,15 +37,16 @@ from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of
+from lcca.remy_plus.policies.families import OF_KERNEL
+from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of, runs_elsewhere
 from lcca.remy_plus.policies.policy import Mixture, Policy, seen, with_header
 from lcca.remy_plus.switches.transports import MARKED, TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header, header_of
 from lcca.signal_sets.headers.simulated import stamping
 
-Place: TypeAlias = Literal["engine", "ns3", "fabric"]
-"""What runs it: the one-bottleneck engine, ns-3 or the engine of fabrics. The first two run networks."""
+Place: TypeAlias = Literal["engine", "ns3", "linux", "fabric"]
+"""What runs it: the one-bottleneck engine, ns-3, this machine or the engine of fabrics; all but that run networks."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def resolve(name: str, place: Place = "engine", *, charged: bool = True) -> Runn
         engine_of(policy, FabricSettings())  # or say so before any trial
     elif place == "engine" and isinstance(policy, HandDesigned):
         elsewhere = ", or a fabric scenario" if is_transport(name) else ""
-        raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3{elsewhere}")
+        raise InputError(f"{policy.name} {runs_elsewhere(policy.name)}{elsewhere}")
     return Runnable(name, place, policy, file, header, (), files_named(name))
 
 
@@ -203,6 +205,8 @@ def _interval(name: str, value: Any) -> float:
 
 def _read(name: str, place: Place) -> PolicyFile:
     fabric, file = place == "fabric", Path(name)
+    if place == "linux" and re.fullmatch(r"\w+", name) and not is_baseline(name):
+        name = OF_KERNEL + name  # `reno`, or what else this kernel has
     if is_transport(name) and (fabric or not (is_baseline(name) or file.is_file())):
         if not fabric:
             raise InputError(f"{name[:60]}: a transport of fabrics, which networks have not: name a fabric scenario")

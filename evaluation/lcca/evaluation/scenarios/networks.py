@@ -188,7 +188,7 @@ class OfNetworks(Model):
         free_signals: whether signals of the network can be had without bytes of packets.
     """
 
-    simulators: ClassVar[tuple[str, ...]] = ("engine", "ns3")
+    simulators: ClassVar[tuple[str, ...]] = ("engine", "ns3", "linux")
     unit: ClassVar[str] = "networks"
     usual_utility: ClassVar[str] = "default"
     percent_of: ClassVar[str] = "throughput at equal delay"

@@ -10,6 +10,8 @@ from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.executors import Batches, runner_on
 from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utility import Utility
+from lcca.gym_envs.linux.plan import LinuxOptions
+from lcca.gym_envs.linux.simulator import Linux
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.remy_plus.engine import Engine, Model
@@ -28,6 +30,7 @@ class Execution:
         pool: that runs them instead; it may be on other machines.
         model: options of networks that the engine and ns-3 have.
         ns3: options of ns-3.
+        linux: of trials on this machine.
     """
 
     simulator: str = ""
@@ -35,6 +38,7 @@ class Execution:
     pool: Pool | None = None
     model: Model = field(default_factory=Model)
     ns3: Ns3Options = field(default_factory=Ns3Options)
+    linux: LinuxOptions = field(default_factory=LinuxOptions)
 
     @classmethod
     def of(cls, engine: Engine) -> Execution:
@@ -60,8 +64,10 @@ class Execution:
         """Return the simulator of trials on networks, likewise.
 
         Raises:
-            InputError: ns-3 is not installed.
+            InputError: ns-3 is not installed, or what trials on Linux need.
         """
+        if self.simulator == "linux":
+            return Linux(duration, self.linux)
         if self.simulator == "ns3":
             return Ns3(duration, self.model, self.jobs, self.ns3, self.pool)
         return self.engine(duration)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from lcca.experiments.verbs.options import File, Kept, kept_in, set_keys
+from lcca.gym_envs.linux.plan import LinuxOptions
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.assignments import assignments
 from lcca.inputs.errors import InputError, did_you_mean, require
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 else:  # lest they be imported
     On = Any
 
-COMPARED = {"engine": 5000, "ns3": 512, "fabric": 256}
+COMPARED = {"engine": 5000, "ns3": 512, "linux": 64, "fabric": 256}
 """Pairs at most, by simulator. A trial in ns-3 costs 300 times as much; fewer miss rare events:
 `benchmarks/settling/null.py --pairs 512`."""
 
-RANKED = {"engine": 512, "ns3": 512, "fabric": 256}
+RANKED = {"engine": 512, "ns3": 512, "linux": 64, "fabric": 256}
 """Trials of each policy at most, by simulator."""
 
 IN_BOTH = 96
@@ -67,10 +68,12 @@ def simulators(*more: str) -> Any:
     """Return what names the simulator, one of the usual ones or of these."""
     names = ", ".join((f"{FLUID}, an approximation of a fabric", *more))
     own = ", ".join(each.name for each in fields(Ns3Options)[:-1])
+    here = ", ".join(each.name for each in fields(LinuxOptions))
     words = (
-        f"engine (default), ns3 (default of studies' places), {names}; ns3 with options as in ns3:header_bytes=0: {own}"
+        f"engine (default), ns3 (default of studies' places), linux (this machine), {names}; ns3 with options as in "
+        f"ns3:header_bytes=0: {own}, and attributes of the queue; linux with {here}"
     )
-    return option(f"{words}, and attributes of the queue", metavar="NAME")
+    return option(words, metavar="NAME")
 
 
 @frozen
@@ -198,7 +201,8 @@ class Compare(Settling, AtPlace):
         "of senders that adopt `b` beside `a`: what they gain and others pay", (), counts=False, in_python=True
     )
     trials: Count | None = option(
-        f"pairs at most (default: {COMPARED['engine']}, in ns-3 {COMPARED['ns3']}, on a fabric {COMPARED['fabric']})"
+        f"pairs at most (default: {COMPARED['engine']}, in ns-3 {COMPARED['ns3']}, on Linux {COMPARED['linux']}, on "
+        f"a fabric {COMPARED['fabric']})"
     )
     bound: bool = option("say what is possible on these networks, and where policies lose bits to it", False)
 
@@ -219,8 +223,8 @@ class Rank(Settling, AtPlace):
     on: On = argument(PLACES, name="--on", metavar="PLACE")
     _: KW_ONLY
     trials: Count | None = option(
-        f"trials of each at most (default: {RANKED['engine']}, on a fabric {RANKED['fabric']}, elsewhere each "
-        "scenario once)"
+        f"trials of each at most (default: {RANKED['engine']}, on Linux {RANKED['linux']}, on a fabric "
+        f"{RANKED['fabric']}, elsewhere each scenario once)"
     )
     seeds: Count | None = option("trials on each network (default: 1)")
     rule: str | None = rule_over("of all ranks together")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from lcca.inputs.assignments import assignments
-from lcca.inputs.errors import InputError, did_you_mean, require
-from lcca.inputs.numbers import integer, real
+from lcca.gym_envs.plans import named_options, network_part
+from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.topology import layout
 
 if TYPE_CHECKING:
@@ -85,25 +84,8 @@ class Ns3Options:
         Raises:
             InputError: no such option, a value that is no number, or one that is out of range.
         """
-        types = {each.name: str(each.type) for each in fields(cls) if each.name != "queue_attributes"}
-        values: dict[str, Any] = {}
-        attributes: list[tuple[str, str]] = []
-        for item, name, value in assignments(text):
-            if value is None:
-                raise InputError(f"ns-3 options: {item[:60]!r}: write name=value")
-            if name[:1].isupper():
-                attributes.append((name, value))
-                continue
-            require(name in types, f"ns-3 options: unknown {name[:60]!r}{did_you_mean(name, types)}")
-            values[name] = value if types[name] == "str" else _number(name, value, "int" in types[name])
+        values, attributes = named_options(cls, "ns-3 options", text)
         return cls(**values, queue_attributes=tuple(attributes))
-
-
-def _number(name: str, text: str, whole: bool) -> float:
-    try:
-        return integer(text) if whole else real(text)
-    except ValueError:
-        raise InputError(f"ns-3 options: {name}={text[:60]}: must be a number") from None
 
 
 def trial_plan(
@@ -149,11 +131,3 @@ def trial_plan(
         "model": model.parts(),
         **options.parts(delays, topology.one_way),
     }
-
-
-def network_part(network: Network, workload: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the part of a plan that says what the network is."""
-    names = ("link_rate", "rtt", "buffer", "loss")
-    numbers = {name: float(getattr(network, name)) for name in names}
-    whole = {"id": int(network.drawn_by), "senders": int(network.senders)}
-    return numbers | whole | {"workload": workload}

@@ -12,7 +12,10 @@ from types import MappingProxyType
 
 from lcca.remy_plus.policies.tunables import COMMON, Family, Parameter, Value, choice
 
-_TYPE = re.compile(r"ns3::\w+")
+OF_KERNEL = "linux:"
+"""Before the kernel's name of a congestion control of Linux, as in ``linux:htcp``."""
+
+_TYPE = re.compile(rf"(?:ns3::|{OF_KERNEL})\w+")
 _BY_ONE_WAY_DELAY = ("ns3::TcpLedbat", "ns3::TcpLp")
 
 
@@ -303,12 +306,14 @@ class NamedType(Family):
 
 
 def is_type(name: str) -> bool:
-    """Tell whether a name is a TypeId of ns-3, such as ``ns3::TcpBic``."""
+    """Tell whether a name is a TypeId of ns-3, such as ``ns3::TcpBic``, or of the kernel, as in ``linux:htcp``."""
     return _TYPE.fullmatch(name) is not None
 
 
 def named_type(name: str, given: Iterable[str]) -> NamedType:
     """Return the congestion control of a TypeId; `given` are the parameters that it is told, attributes among them."""
+    if name.startswith(OF_KERNEL):
+        return NamedType(name, name, f"{name.removeprefix(OF_KERNEL)} of Linux", ())
     bare = NamedType(name, name, f"{name} of ns-3", COMMON, timestamps=name in _BY_ONE_WAY_DELAY)
     attributes = tuple(bare.parameter(key) for key in sorted(given) if key[:1].isupper())
     return NamedType(name, name, bare.title, attributes + COMMON, timestamps=bare.timestamps)

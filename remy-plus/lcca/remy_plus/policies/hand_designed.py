@@ -12,7 +12,7 @@ from lcca.inputs.assignments import assignments, named_numbers
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import ClassName
 from lcca.remy_plus.policies.explicit import SIMPLE
-from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, is_type, named_type
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, OF_KERNEL, is_type, named_type
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tunables import Family, Value
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
@@ -82,7 +82,7 @@ class HandDesigned:
         Raises:
             InputError: the engine has no such policy.
         """
-        raise InputError(f"{self.name} runs in ns-3 only: use --simulator ns3")
+        raise InputError(f"{self.name} {runs_elsewhere(self.name)}")
 
     def number(self, name: str) -> float:
         """Return a parameter that is a number.
@@ -107,6 +107,13 @@ class HandDesigned:
             raise InputError(f"@{self.marker.kind}: thresholds are in bytes in ns-3: leave out those in bdps")
 
 
+def runs_elsewhere(name: str) -> str:
+    """Return where a hand-designed congestion control runs, if not in the engine."""
+    return f"runs {'on Linux' if name.startswith(OF_KERNEL) else 'in ns-3'} only: use --simulator " + (
+        "linux" if name.startswith(OF_KERNEL) else "ns3"
+    )
+
+
 def _family(name: str, given: Iterable[str]) -> Family:
     if is_type(name):
         return named_type(name, given)
@@ -117,7 +124,7 @@ def _family(name: str, given: Iterable[str]) -> Family:
 
 def kind_of(text: str) -> str:
     """Return what stands before the parameters and the marker in a policy's name: ``vegas``, ``ns3::TcpBic``."""
-    found = re.match(r"(ns3::)?[^:@]*", text)
+    found = re.match(rf"(ns3::|{OF_KERNEL})?[^:@]*", text)
     return found[0] if found else ""
 
 

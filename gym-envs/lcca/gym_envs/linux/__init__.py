@@ -1,0 +1,1 @@
+"""This machine's own network stack as a simulator of trials, in real time."""
