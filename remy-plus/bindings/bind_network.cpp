@@ -37,7 +37,7 @@ void bind_network(nb::module_& m) {
       .def(
           "__init__",
           [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double loss,
-             const nb::tuple& workload, const std::optional<Layout>& layout) {
+             const nb::tuple& workload, const std::optional<Layout>& layout, double jitter) {
             const Network network{id,
                                   link_rate,
                                   rtt,
@@ -45,11 +45,13 @@ void bind_network(nb::module_& m) {
                                   buffer,
                                   loss,
                                   workload_from(workload),
-                                  layout ? std::make_shared<const Layout>(*layout) : nullptr};
+                                  layout ? std::make_shared<const Layout>(*layout) : nullptr,
+                                  jitter};
             validate(network);
             new (self) Network(network);
           },
           "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "loss"_a, "workload"_a, "layout"_a = nb::none(),
+          "jitter"_a = 0.0,
           "`workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.")
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);

@@ -23,6 +23,7 @@ std::uint16_t word_at(const std::uint8_t* bytes) { return static_cast<std::uint1
 
 // What the link looks at of a frame: none if it is neither TCP nor UDP over IPv4.
 struct Look {
+  bool udp;
   std::size_t bytes;       // of the IP packet
   std::size_t payload;     // of TCP or UDP
   std::uint16_t from, to;  // ports
@@ -36,7 +37,7 @@ std::optional<Look> look_at(const std::uint8_t* frame, std::size_t size) {
   const bool tcp = ip[9] == 6;
   if ((!tcp && ip[9] != 17) || size < ethernet + head + (tcp ? 20 : 8)) return {};
   const std::size_t own = tcp ? 4u * (inner[12] >> 4) : 8;
-  return Look{bytes, bytes > head + own ? bytes - head - own : 0, word_at(inner), word_at(inner + 2)};
+  return Look{!tcp, bytes, bytes > head + own ? bytes - head - own : 0, word_at(inner), word_at(inner + 2)};
 }
 
 // ns, when the kernel had the packet.
@@ -52,17 +53,22 @@ std::int64_t stamp_of(msghdr& message, std::int64_t otherwise) {
 
 }  // namespace
 
-Link::Link(const Plan& plan, int to_sender, int to_receiver, const std::atomic<std::int64_t>& begin)
+Link::Link(const Plan& plan, int to_sender, int to_receiver, const std::atomic<std::int64_t>& begin,
+           const std::atomic<int>& flows)
     : plan_(plan),
       ports_{plan.senders()},
       to_sender_(to_sender),
       to_receiver_(to_receiver),
       begin_(begin),
-      there_(std::llround(plan.network.rtt * 500)),
-      back_(std::llround(plan.network.rtt * 1000) - there_),
+      flows_(flows),
+      there_(plan.ns(plan.network.rtt / 2)),
+      back_(plan.ns(plan.network.rtt) - there_),
       ns_per_byte_(plan.ns_per_byte()),
       log_keep_(remy_plus::portable_log(1 - plan.network.loss)) {
   late_.reserve(1 << 20);
+  if (!plan.header) return;
+  hop_.emplace(*plan.header, remy_plus::Model{}, plan.network.link_rate, plan.network.rtt);
+  header_.emplace(*plan.header, plan.wire);
 }
 
 void Link::run(const std::atomic<bool>& stopped) {
@@ -72,6 +78,7 @@ void Link::run(const std::atomic<bool>& stopped) {
     while (take(to_receiver_, false)) {
     }
     const std::int64_t now = clock_ns();
+    settle(now);
     put(forward_, to_receiver_, now);
     put(backward_, to_sender_, now);
     std::int64_t next = now + 20'000'000;
@@ -113,7 +120,7 @@ bool Link::take(int socket, bool forward) {
 
 bool Link::counts(std::int64_t came) const {
   const std::int64_t begin = begin_.load(std::memory_order_relaxed);
-  return begin > 0 && came >= begin && came < begin + std::llround(plan_.duration * 1000);
+  return begin > 0 && came >= begin && came < begin + plan_.ns(plan_.duration);
 }
 
 // The last frame of the forward line comes to the queue.
@@ -137,21 +144,31 @@ void Link::offer(Frame& frame, std::int64_t came) {
   const std::int64_t start = busy ? free_at_ : came;
   const double service = static_cast<double>(look->bytes) * ns_per_byte_;
   free_at_ = start + std::llround(service);
-  queue_.push_back({start});
+  const std::size_t sender = ports_.sender(channel);
+  Waiting packet{came, start, static_cast<std::uint32_t>(look->bytes), sender, nullptr, 0, look->payload > 0};
+  if (hop_ && look->udp && look->payload >= sizeof(DataHeader) + plan_.wire.room()) {
+    std::uint8_t* data = frame.data.data() + frame.bytes - look->payload;
+    packet.number = reinterpret_cast<const DataHeader*>(data)->number;
+    packet.header = data + sizeof(DataHeader);
+  }
+  if (hop_) stamp(packet, false);
+  queued_now_ += packet.bytes;
+  queue_.push_back(packet);
   frame.due = free_at_ + there_;
   if (counts(came)) {
     ++accepted_;
-    end_ = begin_.load(std::memory_order_relaxed) + std::llround(plan_.duration * 1000);
+    end_ = begin_.load(std::memory_order_relaxed) + plan_.ns(plan_.duration);
     waited_ += static_cast<double>(std::min(start, end_) - came);
     busy_ += std::max(0.0, std::min(service, static_cast<double>(end_ - start)));
   }
   if (!passage) return;
   if (loses(*passage, channel)) {
     ++passage->lost;
+    if (!queue_.empty()) queue_.back().header = nullptr;
     return forward_.pop_back();
   }
   if (frame.due + back_ > end_) return;  // its ACK comes home after the trial
-  const double delay = static_cast<double>(frame.due + back_ - came) / 1000;
+  const double delay = plan_.us(frame.due + back_ - came);
   passage->delay_sum += delay;
   ++passage->samples;
   if (plan_.options.keep_delays) passage->delays.push_back(static_cast<float>(delay));
@@ -160,10 +177,40 @@ void Link::offer(Frame& frame, std::int64_t came) {
 // Whose service has begun by now does not wait any more.
 void Link::settle(std::int64_t now) {
   while (!queue_.empty() && queue_.front().start <= now) {
+    const Waiting packet = queue_.front();
     queue_.pop_front();
+    queued_now_ -= packet.bytes;
+    if (hop_) stamp(packet, true);
     if (plan_.options.keep_delays && begin_.load(std::memory_order_relaxed) > 0)
       queued_.push_back(static_cast<std::uint32_t>(queue_.size()));
   }
+}
+
+// The hop measures every packet, and writes into those that have the header: as they come, and as they leave the queue.
+void Link::stamp(const Waiting& packet, bool leaves) {
+  for (; known_flows_ < flows_.load(std::memory_order_relaxed); ++known_flows_) hop_->join();
+  for (; known_flows_ > flows_.load(std::memory_order_relaxed); --known_flows_) hop_->leave();
+  const std::int64_t begin = begin_.load(std::memory_order_relaxed);
+  remy_plus::Moment moment;
+  moment.arrived = plan_.us(packet.came - begin);
+  moment.start = plan_.us(packet.start - begin);
+  moment.size = static_cast<double>(packet.bytes) / plan_.options.packet_bytes;
+  moment.service = moment.size / plan_.network.link_rate;
+  moment.queue_packets = static_cast<double>(queue_.size());
+  moment.queue_bytes = static_cast<double>(queued_now_);
+  moment.bytes = packet.bytes;
+  moment.data = packet.data;
+  const remy_plus::Draws draws{plan_.seed, plan_.network.id, packet.sender, packet.number};
+  if (packet.header) {
+    header_->depart(draws);
+    header_->read(packet.header);
+  }
+  remy_plus::Carried* carried = packet.header && header_->carried.there ? &header_->carried : nullptr;
+  if (leaves)
+    hop_->dequeue(moment, draws, carried, header_->words.data());
+  else
+    hop_->enqueue(moment, draws, carried, header_->words.data());
+  if (carried) header_->write(packet.header);
 }
 
 void Link::put(std::deque<Frame>& line, int socket, std::int64_t now) {
@@ -201,7 +248,7 @@ void Link::draw_loss(Passage& passage, std::size_t channel) {
 }
 
 void Link::fill(remy_plus::TrialTotals& totals) const {
-  const double whole = plan_.duration * 1000;
+  const double whole = static_cast<double>(plan_.ns(plan_.duration));
   totals.utilisation = busy_ / whole;
   totals.queue_mean = waited_ / whole;
   totals.hops = accepted_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "plan.hpp"
@@ -23,7 +24,9 @@ struct Passage {
 class Link {
  public:
   // Packet sockets of its two ends. `begin` (ns): what comes before is carried but not counted; 0 until it is known.
-  Link(const Plan& plan, int to_sender, int to_receiver, const std::atomic<std::int64_t>& begin);
+  // `flows`: that are on now, as the senders say.
+  Link(const Plan& plan, int to_sender, int to_receiver, const std::atomic<std::int64_t>& begin,
+       const std::atomic<int>& flows);
 
   // Carries packets until it is stopped.
   void run(const std::atomic<bool>& stopped);
@@ -47,12 +50,18 @@ class Link {
   };
   // Of the packets in the queue and in service.
   struct Waiting {
-    std::int64_t start;  // of service, ns
+    std::int64_t came, start;  // ns; of service
+    std::uint32_t bytes;
+    std::size_t sender;
+    std::uint8_t* header;  // null: it has none, or is lost
+    std::uint32_t number;  // of the packet
+    bool data;
   };
 
   bool take(int socket, bool forward);
   void offer(Frame& frame, std::int64_t came);
   void settle(std::int64_t now);
+  void stamp(const Waiting& packet, bool leaves);
   void put(std::deque<Frame>& line, int socket, std::int64_t now);
   bool counts(std::int64_t came) const;
   bool loses(Passage& passage, std::size_t channel);
@@ -63,6 +72,11 @@ class Link {
   Ports ports_;
   int to_sender_, to_receiver_;
   const std::atomic<std::int64_t>& begin_;
+  const std::atomic<int>& flows_;
+  std::optional<remy_plus::Hop> hop_;
+  std::optional<Header> header_;
+  int known_flows_ = 0;         // to the hop
+  std::uint64_t queued_now_ = 0;  // bytes
   std::int64_t there_, back_;  // ns, delays
   std::int64_t end_ = INT64_MAX;
   double ns_per_byte_, log_keep_;

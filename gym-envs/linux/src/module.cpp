@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,6 +8,7 @@
 
 #include "namespaces.hpp"
 #include "policy_state.hpp"
+#include "stamping_state.hpp"
 #include "trial.hpp"
 #include "workload_state.hpp"
 
@@ -42,6 +44,13 @@ Plan plan_of(const nb::dict& d) {
   Plan plan;
   plan.network = network_of(get<nb::dict>(d, "network"));
   for (nb::handle each : get<nb::list>(d, "policies")) plan.policies.push_back(control_of(nb::cast<nb::tuple>(each)));
+  if (!d["header"].is_none()) {
+    plan.header =
+        std::make_shared<const remy_plus::Stamping>(remy_plus::bindings::stamping_from(get<nb::dict>(d, "header")));
+    for (const auto& [begins, bits] : get<std::vector<std::pair<std::size_t, std::size_t>>>(d, "positions"))
+      plan.wire.fields.push_back({begins, bits});
+    plan.wire.bytes = get<std::size_t>(d, "header_bytes");
+  }
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
   const auto options = get<nb::dict>(d, "options");
@@ -50,7 +59,8 @@ Plan plan_of(const nb::dict& d) {
                   get<bool>(options, "single_segments"),
                   get<bool>(options, "quick_acks"),
                   get<bool>(options, "real_time"),
-                  get<double>(options, "start_spread")};
+                  get<double>(options, "start_spread"),
+                  get<double>(options, "time_scale")};
   return plan;
 }
 

@@ -1,7 +1,9 @@
-// What one trial is made of (units: packets, µs, unless a name says otherwise), and what it returns.
+// What one trial is made of (units: packets, µs of the trial, unless a name says otherwise), and what it returns.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/policies/policy.hpp"
+#include "wire.hpp"
 
 namespace lcca_linux {
 
@@ -26,11 +29,14 @@ struct Options {
   bool quick_acks = true;       // its receivers acknowledge every packet
   bool real_time = true;        // priority over other processes, where that is allowed
   double start_spread = 0;      // first flows begin up to so much later, drawn per trial and sender
+  double time_scale = 1;        // µs per µs of the trial: with 1000, milliseconds stand for microseconds
 };
 
 struct Plan {
   remy_plus::Network network;
   std::vector<ControlPlan> policies;  // one for all senders, or one for each
+  std::shared_ptr<const remy_plus::Stamping> header;  // of policies' packets; null for none
+  Wire wire;                                          // of that header
   std::uint64_t seed = 0;
   double duration = 0;
   Options options;
@@ -39,10 +45,15 @@ struct Plan {
   const ControlPlan& policy(std::size_t sender) const {
     return policies.size() == 1 ? policies[0] : policies.at(sender);
   }
-  double ns_per_byte() const { return 1000 / (network.link_rate * options.packet_bytes); }
+  double ns_per_us() const { return 1000 * options.time_scale; }
+  std::int64_t ns(double us) const { return std::llround(us * ns_per_us()); }
+  double us(std::int64_t ns) const { return static_cast<double>(ns) / ns_per_us(); }
+  double ns_per_byte() const { return ns_per_us() / (network.link_rate * options.packet_bytes); }
 
-  // Payload of a full packet.
-  std::uint32_t udp_payload() const { return options.packet_bytes - 20 - 8; }
+  // Payload of a full packet; a header comes on top.
+  std::uint32_t udp_payload() const {
+    return options.packet_bytes - 20 - 8 + static_cast<std::uint32_t>(header ? wire.bytes : 0);
+  }
   std::uint32_t tcp_payload() const { return options.packet_bytes - 20 - 20 - 12; }  // with timestamps
 };
 

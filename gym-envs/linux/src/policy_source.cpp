@@ -7,10 +7,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "clock.hpp"
 #include "remy_plus/core/packet.hpp"
+#include "remy_plus/headers/reader.hpp"
 #include "remy_plus/signals/memory.hpp"
 #include "sources.hpp"
 #include "wire.hpp"
@@ -21,7 +23,8 @@ namespace {
 
 using remy_plus::never;
 
-// Silence after which all that is under way counts as lost: so many of the longest round trips so far, µs at the least.
+// Silence after which all that is under way counts as lost: so many of the longest round trips so far, at the least so
+// many µs of real time.
 constexpr double silent_trips = 4, least_silence = 50e3;
 
 class PolicySource final : public Source {
@@ -35,6 +38,9 @@ class PolicySource final : public Source {
           rule_hits_.assign(kind.rules(), 0);
         },
         policy_);
+    if (!plan.header) return;
+    header_.emplace(*plan.header, plan.wire);
+    reader_.emplace(*plan.header);
   }
   ~PolicySource() override {
     if (socket_ >= 0) close(socket_);
@@ -71,7 +77,7 @@ class PolicySource final : public Source {
   void end(double) override { on_ = false; }
 
   double act(double now) override {
-    const double silence = std::max(least_silence, silent_trips * longest_);
+    const double silence = std::max(least_silence / plan_.options.time_scale, silent_trips * longest_);
     if (under_way() > 0 && now > heard_ + silence) lose_until(sent_ - 1, now);
     while (on_ && wants() && window_open()) {
       const double due = last_send_ + control_.gap;
@@ -85,10 +91,10 @@ class PolicySource final : public Source {
   }
 
   void hear(int, std::uint32_t, double) override {
-    AckHeader ack;
-    while (recv(socket_, &ack, sizeof ack, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof ack)) {
+    std::array<std::uint8_t, 2048> packet;
+    while (recv(socket_, packet.data(), packet.size(), MSG_DONTWAIT) >= static_cast<ssize_t>(sizeof(AckHeader))) {
       const double now = us(clock_ns());
-      learn(ack, now);
+      learn(*reinterpret_cast<const AckHeader*>(packet.data()), packet.data() + sizeof(AckHeader), now);
       act(now);
     }
   }
@@ -102,7 +108,7 @@ class PolicySource final : public Source {
   }
 
  private:
-  double us(std::int64_t ns) const { return static_cast<double>(ns - begin_) / 1000; }
+  double us(std::int64_t ns) const { return plan_.us(ns - begin_); }
   std::int64_t under_way() const { return sent_ - 1 - acknowledged_; }
   bool wants() const { return length_ == 0 || wanting_ > 0; }
   bool window_open() const {
@@ -113,6 +119,10 @@ class PolicySource final : public Source {
     std::array<std::uint8_t, 2048> packet{};
     const DataHeader header{static_cast<std::uint32_t>(sent_), 0, clock_ns()};
     *reinterpret_cast<DataHeader*>(packet.data()) = header;
+    if (header_) {
+      header_->depart(draws(sent_));
+      header_->write(packet.data() + sizeof header);
+    }
     send(socket_, packet.data(), plan_.udp_payload(), MSG_DONTWAIT);
     ++sent_;
     if (length_ > 0) --wanting_;
@@ -125,7 +135,29 @@ class PolicySource final : public Source {
     heard_ = now;
   }
 
-  void learn(const AckHeader& ack, double now) {
+  remy_plus::Draws draws(std::int64_t number) const {
+    return {plan_.seed, plan_.network.id, sender_, static_cast<std::uint64_t>(number)};
+  }
+
+  // What a header that comes back says.
+  struct Told : remy_plus::StampsOnly {
+    const remy_plus::Seen& seen;
+    bool as_it_is;  // queue, link and spare capacity are those without a header
+    bool plain() const { return as_it_is; }
+    const remy_plus::Seen& look(const remy_plus::Packet&) const { return seen; }
+  };
+
+  const remy_plus::Seen& read(const AckHeader& ack, const std::uint8_t* header) {
+    static const remy_plus::Seen nothing;
+    if (!ack.reflects) return nothing;
+    header_->depart(draws(ack.number));
+    header_->read(header);
+    header_->carried.hops = 1;
+    header_->carried.known = ~std::uint64_t{0};
+    return reader_->read(flow_, header_->carried, header_->words.data());
+  }
+
+  void learn(const AckHeader& ack, const std::uint8_t* header, double now) {
     const auto number = static_cast<std::int64_t>(ack.number);
     if (number <= acknowledged_) return;  // it counts as lost already
     remy_plus::Packet packet{};
@@ -138,7 +170,12 @@ class PolicySource final : public Source {
     longest_ = std::max(longest_, now - packet.sent);
     trip_sum_ += now - packet.sent;
     ++trips_;
-    memory_.receive_plain(packet, now, before, wanted_, plan_.network.link_rate);
+    if (header_) {
+      Told net{{plan_.network.link_rate}, read(ack, header), false};
+      memory_.receive(net, packet, now, before, wanted_);
+    } else {
+      memory_.receive_plain(packet, now, before, wanted_, plan_.network.link_rate);
+    }
     acknowledged_ = number;
     ++delivered_;
     std::visit(
@@ -155,6 +192,8 @@ class PolicySource final : public Source {
   int poller_, socket_ = -1;
   const std::int64_t& begin_;
   remy_plus::SignalMask wanted_ = remy_plus::ack_signals;
+  std::optional<Header> header_;
+  std::optional<remy_plus::Reader> reader_;
   remy_plus::Memory memory_;
   remy_plus::Control control_;
   remy_plus::RuleHits rule_hits_;

@@ -9,7 +9,7 @@
 
 #include <array>
 #include <cerrno>
-#include <cmath>
+#include <cstring>
 #include <system_error>
 
 #include "clock.hpp"
@@ -43,6 +43,7 @@ Receivers::Receivers(const Plan& plan) : plan_(plan), poller_(epoll_create1(EPOL
   require(udp_ >= 0 && bind(udp_, where, sizeof any) == 0, "receiver");
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   require(listener_ >= 0 && bind(listener_, where, sizeof any) == 0 && listen(listener_, 4096) == 0, "receiver");
+  if (plan.header) header_.emplace(*plan.header, plan.wire);
   watch(poller_, udp_);
   watch(poller_, listener_);
 }
@@ -71,7 +72,7 @@ void Receivers::run(const std::atomic<bool>& stopped, const std::atomic<std::int
 
 void Receivers::count(std::size_t channel, std::uint64_t bytes) {
   const std::int64_t now = clock_ns();
-  if (begin_ == 0 || now > begin_ + std::llround(plan_.duration * 1000)) return;
+  if (begin_ == 0 || now > begin_ + plan_.ns(plan_.duration)) return;
   if (arrived_.size() <= channel) arrived_.resize(channel + 1);
   arrived_[channel].bytes += bytes;
   arrived_[channel].last = now;
@@ -79,15 +80,32 @@ void Receivers::count(std::size_t channel, std::uint64_t bytes) {
 
 void Receivers::answer() {
   std::array<std::uint8_t, 2048> packet;
+  std::array<std::uint8_t, 2048> answer;
   sockaddr_in from{};
   socklen_t size = sizeof from;
   for (ssize_t got = 0; (got = recvfrom(udp_, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&from),
                                         &size)) >= static_cast<ssize_t>(sizeof(DataHeader));) {
     const auto& data = *reinterpret_cast<const DataHeader*>(packet.data());
-    const AckHeader ack{data.number, 0, data.sent_at, clock_ns()};
-    sendto(udp_, &ack, sizeof ack, 0, reinterpret_cast<const sockaddr*>(&from), size);
-    count(ntohs(from.sin_port) - Ports::first, static_cast<std::uint64_t>(got));
+    const std::size_t channel = ntohs(from.sin_port) - Ports::first;
+    const std::int64_t now = clock_ns();
+    const bool reflected = header_ && reflects(channel, data.number, plan_.us(now - begin_));
+    const AckHeader ack{data.number, reflected, data.sent_at, now};
+    std::memcpy(answer.data(), &ack, sizeof ack);
+    std::size_t bytes = sizeof ack;
+    if (reflected) {
+      std::memcpy(answer.data() + bytes, packet.data() + sizeof(DataHeader), plan_.wire.room());
+      bytes += plan_.wire.room();
+    }
+    sendto(udp_, answer.data(), bytes, 0, reinterpret_cast<const sockaddr*>(&from), size);
+    count(channel, static_cast<std::uint64_t>(got));
   }
+}
+
+bool Receivers::reflects(std::size_t channel, std::uint32_t number, double now) {
+  const Ports ports{plan_.senders()};
+  header_->depart({plan_.seed, plan_.network.id, ports.sender(channel), number});
+  if (reflectors_.size() <= channel) reflectors_.resize(channel + 1);
+  return header_->carried.there && reflectors_[channel].reflects(*plan_.header, now);
 }
 
 void Receivers::accept_all() {

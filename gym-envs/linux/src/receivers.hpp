@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "plan.hpp"
+#include "remy_plus/headers/reader.hpp"
 
 namespace lcca_linux {
 
@@ -33,6 +34,7 @@ class Receivers {
   void answer();
   void accept_all();
   void read_all(int connection);
+  bool reflects(std::size_t channel, std::uint32_t number, double now);
   void count(std::size_t channel, std::uint64_t bytes);
 
   const Plan& plan_;
@@ -40,6 +42,8 @@ class Receivers {
   std::int64_t begin_ = 0;
   std::unordered_map<int, std::size_t> connections_;  // channels
   std::vector<Arrived> arrived_;
+  std::optional<Header> header_;
+  std::vector<remy_plus::Reflector> reflectors_;  // by channel
 };
 
 }  // namespace lcca_linux

@@ -22,7 +22,7 @@ namespace lcca_linux {
 namespace {
 
 constexpr double never = remy_plus::never;
-constexpr double most_late = 1000;  // µs
+constexpr double most_late = 1000;  // µs of real time
 // The engine's components are below 100, ns-3's below 200.
 constexpr auto spread = static_cast<remy_plus::Component>(200);
 
@@ -34,7 +34,10 @@ int bound_socket(int type, std::size_t channel) {
   const int made = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1, bytes = 1 << 24;
   setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (type == SOCK_DGRAM) setsockopt(made, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  if (type == SOCK_DGRAM) {
+    setsockopt(made, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    setsockopt(made, SOL_SOCKET, SO_NO_CHECK, &yes, sizeof yes);  // the link writes into packets
+  }
   sockaddr_in own{};
   own.sin_family = AF_INET;
   own.sin_port = htons(static_cast<std::uint16_t>(Ports::first + channel));
@@ -59,8 +62,9 @@ void watch(int poller, int socket, std::size_t sender, std::uint32_t events, boo
   epoll_ctl(poller, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
 }
 
-Senders::Senders(const Plan& plan)
+Senders::Senders(const Plan& plan, std::atomic<int>& flows)
     : plan_(plan),
+      flows_(flows),
       ports_{plan.senders()},
       poller_(epoll_create1(EPOLL_CLOEXEC)),
       senders_(plan.senders()),
@@ -80,7 +84,7 @@ Senders::Senders(const Plan& plan)
 
 Senders::~Senders() { close(poller_); }
 
-double Senders::now() const { return static_cast<double>(clock_ns() - begin_) / 1000; }
+double Senders::now() const { return plan_.us(clock_ns() - begin_); }
 
 void Senders::run(const std::atomic<bool>& stopped, std::atomic<std::int64_t>& begin) {
   wait_for_connections(stopped);
@@ -93,7 +97,7 @@ void Senders::run(const std::atomic<bool>& stopped, std::atomic<std::int64_t>& b
 }
 
 void Senders::wait_for_connections(const std::atomic<bool>& stopped) {
-  const std::int64_t latest = clock_ns() + 5'000'000'000 + std::llround(4000 * plan_.network.rtt);
+  const std::int64_t latest = clock_ns() + 5'000'000'000 + plan_.ns(4 * plan_.network.rtt);
   const auto ready = [&] { return std::ranges::all_of(senders_, [](Sender& each) { return each.source->ready(); }); };
   while (!stopped.load() && !ready()) {
     if (clock_ns() > latest) throw std::runtime_error("a connection was not set up in time");
@@ -121,7 +125,7 @@ void Senders::step(double at) {
 }
 
 void Senders::wait(double until) {
-  const auto left = static_cast<std::int64_t>((until - now()) * 1000) - spin_ns;
+  const auto left = plan_.ns(std::min(until - now(), 1e9)) - spin_ns;
   const timespec longest = timespec_of(std::clamp<std::int64_t>(left, 0, 20'000'000));
   std::array<epoll_event, 64> events{};
   const int count = epoll_pwait2(poller_, events.data(), events.size(), &longest, nullptr);
@@ -135,8 +139,9 @@ void Senders::switch_on(std::size_t i, double at) {
   Sender& sender = senders_[i];
   if (!sender.source->ready()) return;  // its connection is late, and so is the flow
   // A little late, as all is in real time, it counts from when it should have begun.
-  const double due = at - sender.switches < most_late ? sender.switches : at;
+  const double due = at - sender.switches < most_late / plan_.options.time_scale ? sender.switches : at;
   const std::size_t n = sender.flows++;
+  ++flows_;
   sender.row = rows_.size();
   Row& row = rows_.emplace_back();
   row.sender = static_cast<std::uint32_t>(i);
@@ -156,6 +161,7 @@ void Senders::switch_off(std::size_t i, double at, bool finished) {
   sender.source->note(row);
   row.end = finished && row.length == 0 ? std::min(sender.switches, plan_.duration) : at;
   row.finished = finished;
+  --flows_;
   sender.row = none;
   sender.switches = traffic_->next_on(i, row.end);
 }

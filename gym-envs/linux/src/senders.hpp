@@ -34,7 +34,8 @@ class Source {
 
 class Senders {
  public:
-  Senders(const Plan& plan);
+  // `flows`: those that are on now, for the link.
+  Senders(const Plan& plan, std::atomic<int>& flows);
   ~Senders();
   Senders(const Senders&) = delete;
   Senders& operator=(const Senders&) = delete;
@@ -63,6 +64,7 @@ class Senders {
   double now() const;
 
   const Plan& plan_;
+  std::atomic<int>& flows_;
   Ports ports_;
   int poller_;
   std::int64_t begin_ = 0;

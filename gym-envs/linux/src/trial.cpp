@@ -117,9 +117,9 @@ class Trial {
     meeting_.arrive_and_wait();  // hosts have theirs
     run_ip("link add s1 type veth peer name s0 netns " + std::to_string(sender_thread_) +
            "\nlink add r1 type veth peer name r0 netns " + std::to_string(receiver_thread_) + "\n");
-    run_ip("link set s1 up mtu 1500\nlink set r1 up mtu 1500\n");
+    run_ip("link set s1 up mtu " + mtu() + "\nlink set r1 up mtu " + mtu() + "\n");
     const int to_sender = packet_socket("s1"), to_receiver = packet_socket("r1");
-    link_.emplace(plan_, to_sender, to_receiver, begin_);
+    link_.emplace(plan_, to_sender, to_receiver, begin_, flows_);
     meeting_.arrive_and_wait();  // there are devices
     meeting_.arrive_and_wait();  // and hosts have set them up
     real_time_ = plan_.options.real_time && take_priority(link_priority);
@@ -141,10 +141,12 @@ class Trial {
     set_up(sender_thread_, "s0", 1, 2);
     meeting_.arrive_and_wait();
     if (plan_.options.real_time) take_priority(host_priority);
-    senders_ = std::make_unique<Senders>(plan_);
+    senders_ = std::make_unique<Senders>(plan_, flows_);
     senders_->run(stopped_, begin_);
     stopped_ = true;
   }
+
+  std::string mtu() const { return std::to_string(plan_.options.packet_bytes + (plan_.header ? plan_.wire.bytes : 0)); }
 
   // Gives the calling thread a host: a namespace with a device on which all packets go to its peer's address.
   void set_up(pid_t& thread, const std::string& device, int own, int peer) {
@@ -160,7 +162,7 @@ class Trial {
     const auto mac = [](int host) { return "02:00:00:00:00:0" + std::to_string(host); };
     const auto address = [](int host) { return "10.0.0." + std::to_string(host); };
     const std::string quick = own == 2 && plan_.options.quick_acks ? " quickack 1" : "";
-    run_ip("link set " + device + " address " + mac(own) + " mtu " + std::to_string(plan_.options.packet_bytes) +
+    run_ip("link set " + device + " address " + mac(own) + " mtu " + mtu() +
            (plan_.options.single_segments ? " gso_max_segs 1" : "") + "\nlink set " + device + " up\naddr add " +
            address(own) + "/32 dev " + device + "\nroute add " + address(peer) + "/32 dev " + device + quick +
            "\nneigh add " + address(peer) + " lladdr " + mac(peer) + " dev " + device + "\n");
@@ -184,7 +186,7 @@ class Trial {
       row.delays = passed.delays;
       if (passed.samples > 0)
         row.delay_sum = passed.delay_sum * static_cast<double>(row.delivered) / static_cast<double>(passed.samples);
-      if (arrived.last > 0) row.last_arrival = static_cast<double>(arrived.last - begin) / 1000;
+      if (arrived.last > 0) row.last_arrival = plan_.us(arrived.last - begin);
       if (row.length > 0 && row.finished) row.end = std::max(row.start, row.last_arrival);
       result.totals.sent += row.sent;
       result.totals.delivered += row.delivered;
@@ -230,6 +232,7 @@ class Trial {
   std::atomic<int> running_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<std::int64_t> begin_{0};
+  std::atomic<int> flows_{0};
   pid_t sender_thread_ = 0, receiver_thread_ = 0;
   std::optional<Link> link_;
   std::unique_ptr<Receivers> receivers_;

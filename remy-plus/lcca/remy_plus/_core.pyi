@@ -23,7 +23,7 @@ class Layout:
 class Network:
     """One bottleneck and its workload (packets, µs)."""
 
-    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, loss: float, workload: tuple, layout: Layout | None = None) -> None:
+    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, loss: float, workload: tuple, layout: Layout | None = None, jitter: float = 0.0) -> None:
         """
         `workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.
         """

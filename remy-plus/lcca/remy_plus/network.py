@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "mean_on": ("> 0 and finite", lambda x: 0 < x < math.inf),
     "mean_off": (">= 0 µs and finite", lambda x: 0 <= x < math.inf),
     "loss": ("at least 0 and less than 1", lambda x: 0 <= x < 1),
+    "jitter": ("at least 0 and less than 1e9 µs", lambda x: 0 <= x < 1e9),
     "packet_bytes": ("> 0 and finite", lambda x: 0 < x < math.inf),
 }
 SWITCHED = ("time", "bytes")
@@ -59,6 +60,7 @@ class Network:
             infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
         topology: the links around it; anything but a plain dumbbell repeats the bottleneck or adds senders.
         packet_bytes: of a data packet: what utilities by size count by. No trial depends on it.
+        jitter: µs, mean of the exponential time by which a sender notes an ACK late, as hosts do; ACKs stay in order.
         stream: part of the key of every random draw; the `id` unless it is given.
 
     Raises:
@@ -78,6 +80,7 @@ class Network:
     topology: Topology = DUMBBELL
     packet_bytes: float = PACKET_BYTES
     stream: int | None = None
+    jitter: float = 0.0
 
     @property
     def drawn_by(self) -> int:
@@ -184,6 +187,7 @@ def compile_network(network: Network) -> _core.Network:
         loss=network.loss,
         workload=compile_workload(network),
         layout=None if topology.plain else compile_layout(layout(network, topology), topology, network.drawn_by),
+        jitter=network.jitter,
     )
 
 

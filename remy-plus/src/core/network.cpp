@@ -13,6 +13,7 @@ void validate(const Network& network) {
   require(network.senders >= 1 && network.senders <= 65535, "senders", "between 1 and 65535", network.senders);
   require(network.buffer >= 0, "buffer", ">= 0", network.buffer);
   require(network.loss >= 0 && network.loss < 1, "loss", "in [0, 1)", network.loss);
+  require(network.jitter >= 0 && network.jitter < 1e9, "jitter", "at least 0 µs", network.jitter);
   if (!network.workload) throw std::invalid_argument("a network needs a workload");
   network.workload->check(network);
   if (!network.layout) return;

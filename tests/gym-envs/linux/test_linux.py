@@ -20,12 +20,15 @@ from lcca.gym_envs.linux.plan import LinuxOptions
 from lcca.gym_envs.linux.simulator import Linux
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.explicit import Xcp
 from lcca.remy_plus.policies.hand_designed import HandDesigned, baseline
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Mixture, Policy, WithHeader
 from lcca.remy_plus.record import Record
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
+from lcca.signal_sets.headers.text import layout
 
 pytestmark = pytest.mark.usefixtures("linux")
 
@@ -107,7 +110,11 @@ def test_two_policies_share_a_link() -> None:
         (baseline("ledbat"), "ledbat: Linux has it not"),
         (baseline("cubic:beta=0.5"), "cubic: beta: the kernel's congestion controls have no parameters"),
         (HandDesigned("linux:nonesuch"), "this kernel has .*; try `modprobe tcp_nonesuch` as root"),
-        (WithHeader(Aimd(), stamping(header("ecn"))), "on Linux no hop tells a header yet"),
+        (Xcp(), "xcp_feedback: on Linux senders tell hops nothing yet"),
+        (
+            load(Path(__file__).parents[3] / "configs/policies/queue.json").policy,
+            "queue: on Linux a header brings them: name one that does",
+        ),
     ],
 )
 def test_what_cannot_run_is_one_line(policy: Policy, said: str) -> None:
@@ -187,3 +194,58 @@ def test_starts_and_ends_are_the_workload_s() -> None:
     for name in ("flow_sender", "flow_start_us", "flow_end_us", "sender_first_on_us"):
         np.testing.assert_array_equal(one[name], other[name], name)
     assert len(one["flow_start_us"]) > 4
+
+
+WATCHER = """
+class Watcher:
+    signals = {signals}
+
+    def start(self):
+        return 60, 0
+
+    def on_ack(self, ack):
+        with open({log!r}, "a") as log:
+            print(*(getattr(ack, name) for name in self.signals), file=log)
+        return 60, 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "signals", "expected"),
+    [
+        ("csig-wide-nqd", ("queue_time",), (51.4,)),  # µs of the trial: 85.7 packets
+        ("fair-share", ("capacity", "flows"), (RATE * 1000, 2.0)),
+        ("hpcc", ("link", "queue"), (1.0, 85.7)),
+        ("fullest", ("load",), None),
+        ("ecn", ("mark",), (1.0,)),
+    ],
+)
+def test_a_header_says_in_real_packets_what_it_says_in_the_engine(
+    tmp_path: Path, name: str, signals: tuple[str, ...], expected: tuple[float, ...] | None
+) -> None:
+    """Two windows of 60 packets: milliseconds here stand for the engine's microseconds."""
+    on = Network(4, RATE * 1000, RTT / 1000, 2, 200.0, 1e9, 1.0, 0.0)
+    file, log = tmp_path / "watcher.py", tmp_path / "log"
+    file.write_text(WATCHER.format(signals=signals, log=str(log)))
+    policy = WithHeader(load(f"{file}:Watcher").policy, stamping(header(name)))
+    scaled = LinuxOptions(probe=False, late_percent=10, time_scale=1000)
+    seen = []
+    for simulator in (Engine(1e3, jobs=1), Linux(1e3, scaled)):
+        compiled = simulator.compile(policy)
+        log.write_text("")  # it was rehearsed
+        record = simulator.run([compiled], NetworkList([on]), [0], [0], [1])
+        assert not any(record.errors)
+        seen.append(np.median(np.loadtxt(log, ndmin=2)[300:], axis=0))
+    np.testing.assert_allclose(*seen, rtol=0.02)
+    if expected:
+        np.testing.assert_allclose(seen[1], expected, rtol=0.03)
+
+
+def test_the_bits_of_a_header_lie_where_its_description_says() -> None:
+    """CSIG's compact tag: 16 bits of Ethernet's type, three of the type of signal, five of its value, a locator."""
+    made = stamping(header("csig-compact-abw"))
+    begins = {each.name: each.begins for each in made.fields}
+    described = {at.field.name: at.offset for at in layout(header("csig-compact-abw")) if not at.in_record}
+    assert begins == {name: described[name] for name in begins}
+    records = {each.name: each.begins for each in stamping(header("hpcc")).fields}
+    assert records == {"rate": 0, "ts": 3, "tx_bytes": 27, "queue": 47}

@@ -30,8 +30,8 @@ def run(verb: Evaluate, options: argparse.Namespace) -> int:
     if not verb.policies:
         return _bound_alone(verb, options)
     simulator, _, settings = (verb.simulator or "").partition(":")
-    if simulator == "both":
-        return _in_both(verb, options, f"ns3:{settings}")
+    if simulator == "both" or "+" in (verb.simulator or ""):
+        return _in_both(verb, options, f"ns3:{settings}" if simulator == "both" else str(verb.simulator))
     prepared = evaluating(verb)
     if (result := run_or_plan(prepared, verb, options)) is None:
         return 0
@@ -64,15 +64,15 @@ def _bound_alone(verb: Evaluate, options: argparse.Namespace) -> int:
     return 0
 
 
-def _in_both(verb: Evaluate, options: argparse.Namespace, ns3: str) -> int:
-    """Run policies in both simulators: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
+def _in_both(verb: Evaluate, options: argparse.Namespace, simulators: str) -> int:
+    """Run policies in two simulators: exit status 0 whatever the verdict, 1 if a trial failed in the second."""
     from lcca.cli.printing.policies import print_agreement
     from lcca.experiments.recipes.agree import agreeing
 
-    require(not verb.seeds, "--seeds: not with --simulator both, which has one trial on each network")
-    require(not verb.bound, "--bound: not with --simulator both")
+    require(not verb.seeds, "--seeds: not with two simulators, which have one trial on each network")
+    require(not verb.bound, "--bound: not with two simulators")
     both = {each.key: getattr(verb, each.key) for each in options_of(Agree) if hasattr(verb, each.key)}
-    if (result := run_or_plan(agreeing(Agree(**both | {"simulator": ns3})), verb, options)) is None:
+    if (result := run_or_plan(agreeing(Agree(**both | {"simulator": simulators})), verb, options)) is None:
         return 0
     print_json(result.content) if options.json else print_agreement(result.content)
     return 1 if result.content["failed"] else 0

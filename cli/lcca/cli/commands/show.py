@@ -199,10 +199,13 @@ def _print_space(space: NetworkSpace) -> None:
 
     content = space.model_dump(mode="json")
     size = space.packet_bytes
-    units = {name: "µs" for name in ("rtt", "mean_on", "mean_off")} | {"link_rate": "packets/µs", "buffer": "packets"}
+    units = {name: "µs" for name in ("rtt", "mean_on", "mean_off", "jitter")} | {
+        "link_rate": "packets/µs",
+        "buffer": "packets",
+    }
     if space.switched == "bytes":
         units["mean_on"] = "packets"
-    for name in PARAMETERS:
+    for name in (each for each in PARAMETERS if each in content):
         print(f"{name:10} {_levels(content[name])} {units.get(name, '')}".rstrip() + _in_bytes(name, content, size))
     print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs")
     print(f"{'topology':10} {space.topology}\n{space.size:,} networks; in brackets for packets of {size:,} bytes")

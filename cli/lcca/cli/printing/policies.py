@@ -8,7 +8,7 @@ from typing import Any
 
 from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bounds.ideals import IDEALS
-from lcca.evaluation.report.words.results import agreement_table
+from lcca.evaluation.report.words.results import agreement_table, simulator_label
 from lcca.evaluation.report.words.statements import with_error
 from lcca.evaluation.report.words.table import Columns, Table
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, shown
@@ -45,10 +45,14 @@ def _measured(row: dict[str, Any], metric: Metric) -> str:
 
 def print_agreement(found: dict[str, Any]) -> None:
     """Print where both simulators agree, and where they would order policies differently."""
-    print_table(agreement_table(found["agreement"]), "intervals by Student's t over blocks of networks")
+    one, other = map(simulator_label, found["simulators"])
+    print_table(
+        agreement_table(found["agreement"], found["simulators"]), "intervals by Student's t over blocks of networks"
+    )
     for each in found["order_flips"]:
-        sure = "settled" if each["settled"] else "not settled in ns-3"
-        words = f"order: the engine prefers {each['engine_prefers']}, ns-3 {each['ns3_prefers']} ({sure})"
+        sure = "settled" if each["settled"] else f"not settled in {other}"
+        first = "the engine" if one == "engine" else one
+        words = f"order: {first} prefers {each['engine_prefers']}, {other} {each['ns3_prefers']} ({sure})"
         wide_console().print(words, markup=False)
     for error in dict.fromkeys(each["error"] for each in found["failed"]):
-        wide_console().print(f"failed in ns-3: {error}", markup=False)
+        wide_console().print(f"failed in {other}: {error}", markup=False)

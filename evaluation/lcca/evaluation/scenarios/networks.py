@@ -9,7 +9,7 @@ two spaces that share a parameter's range and the size of blocks share its value
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -33,8 +33,8 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.network import Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 
-Parameter = Literal["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss"]
-PARAMETERS: tuple[Parameter, ...] = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
+Parameter = Literal["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "jitter"]
+PARAMETERS: tuple[Parameter, ...] = get_args(Parameter)
 WHOLE = ("senders", "buffer")
 """Parameters that are whole numbers."""
 
@@ -134,7 +134,14 @@ def _topology(value: Any) -> Topology:
         raise ValueError(str(error).removeprefix("topology: ")) from None
 
 
-PACKET_UNITS = {"link_rate": "packets/us", "rtt": "us", "buffer": "whole packets", "mean_off": "us", "duration": "us"}
+PACKET_UNITS = {
+    "link_rate": "packets/us",
+    "rtt": "us",
+    "buffer": "whole packets",
+    "mean_off": "us",
+    "jitter": "us",
+    "duration": "us",
+}
 """What the keys of networks count in; `mean_on` goes by `switched`."""
 
 PacketBytes = Annotated[int, Field(ge=64, le=65535)]
@@ -292,6 +299,7 @@ class NetworkSpace(_InPackets, DrawnNetworks):
         mean_on: µs, or packets per flow when byte-switched.
         mean_off: µs.
         loss: chance per packet.
+        jitter: µs, mean of the exponential time by which senders note ACKs late, as hosts do; in the engine alone.
         duration: of a trial, µs.
         topology: of every network; a name such as `line`, or a mapping with kind and options.
         strata: the parameter whose levels all occur equally often in every block of networks; `senders`, where that
@@ -307,6 +315,7 @@ class NetworkSpace(_InPackets, DrawnNetworks):
     mean_on: Annotated[Range, _checked("mean_on")]
     mean_off: Annotated[Range, _checked("mean_off")]
     loss: Annotated[Range, _checked("loss")] = Range(min=0, max=0)
+    jitter: Annotated[Range, _checked("jitter")] = Range(min=0, max=0)
     duration: float = Field(gt=0)
     topology: NamedTopology = DUMBBELL
     strata: Parameter | None = None
@@ -315,7 +324,7 @@ class NetworkSpace(_InPackets, DrawnNetworks):
     def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what was not always a key, where it has its default: a name by the content must not change."""
         said: dict[str, Any] = content(self)
-        usual = {"packet_bytes": PACKET_BYTES, "topology": DUMBBELL, "strata": None}
+        usual = {"packet_bytes": PACKET_BYTES, "topology": DUMBBELL, "strata": None, "jitter": Range(min=0, max=0)}
         return {key: value for key, value in said.items() if key not in usual or getattr(self, key) != usual[key]}
 
     @model_validator(mode="after")
@@ -383,6 +392,7 @@ class ListedNetwork(_InPackets):
         mean_on: µs, or packets per flow when byte-switched.
         mean_off: µs.
         loss: chance per packet.
+        jitter: µs, mean of the exponential time by which senders note ACKs late, as hosts do; in the engine alone.
         topology: a name such as `line`, or a mapping with kind and options.
     """
 
@@ -399,6 +409,7 @@ class ListedNetwork(_InPackets):
     mean_on: Annotated[float, _checked("mean_on")]
     mean_off: Annotated[float, _checked("mean_off")]
     loss: Annotated[float, _checked("loss")] = 0.0
+    jitter: Annotated[float, _checked("jitter")] = 0.0
     topology: NamedTopology = DUMBBELL
 
     @model_validator(mode="after")

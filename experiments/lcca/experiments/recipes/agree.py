@@ -1,4 +1,4 @@
-"""Do the fast engine and ns-3 say the same of these policies?"""
+"""Do two simulators say the same of these policies?"""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from lcca.experiments.recipes.prepared import Prepared, identity
 from lcca.experiments.runs.kinds import AGREE
 from lcca.experiments.verbs.meeting import IN_BOTH, Agree
 from lcca.inputs.errors import require
-from lcca.remy_plus.engine import Engine
 
 STEP = 10
 """Networks in a block, what a kill loses at most."""
 
 
 def agreeing(verb: Agree) -> Prepared:
-    """Run policies in the fast engine and in ns-3, on the same networks with the same seeds."""
+    """Run policies in two simulators, the engine and ns-3 unless others are named, on the same networks and seeds."""
     margin_bits = MARGIN_BITS if verb.margin_bits is None else verb.margin_bits
     require(margin_bits > 0, f"margin_bits: must be > 0, got {margin_bits:g}")
-    meeting = meet(verb.policies, verb.on, replace(verb, simulator=verb.simulator or "ns3"), "agree")
-    place = meeting.place
-    require(isinstance(place, NetworkTrials), "agree: needs a network space, which both simulators run")
-    assert isinstance(place, NetworkTrials)
-    ns3 = place.simulator
-    engine = Engine(ns3.duration, ns3.model, ns3.jobs)  # type: ignore[attr-defined]
-    for policy in meeting.contenders.values():
-        engine.compile(policy)  # or say so before any trial
+    asked = verb.simulator or "ns3"
+    names = asked.split("+") if "+" in asked else ["engine", asked]
+    require(len(names) == 2, f"--simulator {asked[:60]}: two at a time, as in ns3+linux")
+    meetings = [meet(verb.policies, verb.on, replace(verb, simulator=each), "agree") for each in names]
+    meeting = meetings[1]
+    places = [each.place for each in meetings if isinstance(each.place, NetworkTrials)]
+    require(len(places) == 2, "agree: needs a network space, which both simulators run")
+    place, (engine, ns3) = places[1], (each.simulator for each in places)
+    require(engine.name != ns3.name, f"--simulator {asked[:60]}: the same twice")
     topology = str(place.space.topology)
     most = place.whole(verb.trials or IN_BOTH)
-    both = [NetworkTrials(each, place.space, place.seed, place.seeds, place.utility) for each in (engine, ns3)]
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
-        return pd.concat([each.rows(contenders, block) for each in both], ignore_index=True)
+        own = [{name: each.contenders[name] for name in contenders} for each in meetings]
+        return pd.concat([each.rows(has, block) for each, has in zip(places, own, strict=True)], ignore_index=True)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
         fast, real = halves(found.rows)
@@ -68,6 +68,6 @@ agree = function("agree", Agree, agreeing)
 
 
 def halves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the trials of the fast engine and those of ns-3."""
+    """Return the trials of the first simulator and those of the second."""
     fast, real = (each.reset_index(drop=True) for _, each in rows.groupby("simulator", sort=False))
     return fast, real

@@ -167,7 +167,9 @@ class Evaluate(AtPlace):
     policies: Sequence[str] = argument(POLICY, name="policy", usual=(), read=one_name)
     on: On = argument(PLACES, name="--on", metavar="PLACE")
     _: KW_ONLY
-    simulator: str | None = simulators("or both: do engine and ns3 agree on the same networks?")
+    simulator: str | None = simulators(
+        "or both: do engine and ns3 agree on the same networks? as do any two, in ns3+linux"
+    )
     trials: Count | None = option(
         f"networks (default: all of a list, {SEEDS} of a space, {IN_BOTH} with both simulators, {BOUNDED} with --bound "
         f"alone), or trials on a fabric (default: {SEEDS})"

@@ -13,7 +13,9 @@ class LinuxOptions:
     """What trials on Linux have beside their network.
 
     Attributes:
-        packet_bytes: of a full IP packet; a packet/µs is this many bytes per µs.
+        packet_bytes: of a full IP packet without a header; a packet/µs is this many bytes per µs.
+        time_scale: µs per µs of a trial. With 1000, milliseconds stand for microseconds: what runs on networks of 20 µs
+            and 24 Gbit/s in the engine runs on those of 20 ms and 24 Mbit/s here.
         most_mbps: rates of links at most; an emulated link of one process keeps 100 Mbit/s.
         late_percent: of the base RTT; a trial in which one of a hundred packets left the link later does not count.
         single_segments: whether the kernel hands on one packet at a time; otherwise bursts, as to a NIC that cuts them.
@@ -26,6 +28,7 @@ class LinuxOptions:
     """
 
     packet_bytes: int = 1500
+    time_scale: float = 1.0
     most_mbps: float = 100.0
     late_percent: float = 1.0
     single_segments: bool = True
@@ -36,6 +39,7 @@ class LinuxOptions:
     def __post_init__(self) -> None:
         """Check the values."""
         require(128 <= self.packet_bytes <= 1500, "linux options: packet_bytes must be from 128 to 1500")
+        require(1e-3 <= self.time_scale <= 1e6, "linux options: time_scale must be from 0.001 to 1e6")
         require(0.1 <= self.most_mbps <= 1000, "linux options: most_mbps must be from 0.1 to 1000")
         require(0 < self.late_percent <= 100, "linux options: late_percent must be > 0 and at most 100")
 

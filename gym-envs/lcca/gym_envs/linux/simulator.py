@@ -24,6 +24,7 @@ from lcca.gym_envs.rows import columns
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.signals import CARRIED
+from lcca.remy_plus.core.stamping import PLAIN, Stamping, raw_stamping
 from lcca.remy_plus.network import Network, NetworkList, compile_workload
 from lcca.remy_plus.policies.families import OF_KERNEL
 from lcca.remy_plus.policies.hand_designed import HandDesigned
@@ -113,13 +114,25 @@ class Linux:
             return policy
         if isinstance(policy, HandDesigned):
             return "kernel", _kernel_name(policy)
-        needs = ", ".join(name for name in seen(policy) if name in CARRIED)
-        header = isinstance(policy, WithHeader) and not policy.stamping.plain
-        require(
-            not needs and not header, f"policy: on Linux no hop tells {needs or 'a header'} yet; the engine and ns-3 do"
-        )
-        inner = policy.policy if isinstance(policy, WithHeader) else policy
-        return tuple(compile_policy(inner).__getstate__())
+        stamping = policy.stamping if isinstance(policy, WithHeader) else raw_stamping(seen(policy))
+        plain = [name for name in seen(policy) if CARRIED.get(name) in PLAIN and (stamping is None or stamping.plain)]
+        require(not plain, f"policy: {', '.join(plain)}: on Linux a header brings them: name one that does")
+        state = compile_policy(policy).__getstate__()
+        return "policy", state[1] if state[0] == "with-header" else state, stamping and self._header(stamping)
+
+    def _header(self, stamping: Stamping) -> dict[str, Any]:
+        """Return the parts of a plan that say what the header is, and where its fields are on the wire."""
+        asking = ("fair_rate", "xcp_feedback")
+        said = [f"{each.name} ({each.source})" for each in stamping.fields if each.source in asking]
+        require(not said, f"header {stamping.name}: {', '.join(said)}: on Linux senders tell hops nothing yet")
+        require(not stamping.stamp_loss, f"header {stamping.name}: stamp_loss: on Linux every hop writes")
+        at = [64 * i if each.begins < 0 else each.begins for i, each in enumerate(stamping.fields)]
+        own = stamping.on_packets(self.options.packet_bytes)
+        return {
+            "header": own.content(),
+            "positions": [(begins, each.coding.bits) for begins, each in zip(at, stamping.fields, strict=True)],
+            "header_bytes": (*stamping.sent_bytes, stamping.sent_bytes[-1])[1],  # after its one hop
+        }
 
     def run(
         self,
@@ -168,33 +181,43 @@ class Linux:
         parts = [policy]
         if isinstance(policy, Mixture):
             adopted, other = (self.compile(each) for each in policy.parts)
+            headers = [each[2] for each in (adopted, other) if each[0] == "policy"]
+            require(all(each == headers[0] for each in headers), "mix: on Linux both need the same header, or none")
             adopts = chosen(seed, network.drawn_by, "adoption", 0, network.senders, policy.share)
             parts = [adopted if each else other for each in adopts]
-        of_trials = ("packet_bytes", "single_segments", "quick_acks", "real_time")
+        of_trials = ("packet_bytes", "single_segments", "quick_acks", "real_time", "time_scale")
         options = {name: getattr(self.options, name) for name in of_trials}
+        header = next((each[2] for each in parts if each[0] == "policy"), None)
         return {
             "network": network_part(network, compile_workload(network)),
-            "policies": parts,
+            "policies": [each[1] if each[0] == "policy" else each for each in parts],
+            **(header or {"header": None}),
             "seed": seed,
             "duration": float(self.duration),
             "options": options | {"keep_delays": delays, "start_spread": float(network.rtt)},
         }
 
     def _check(self, network: Network) -> None:
-        mbps = network.link_rate * self.options.packet_bytes * 8
+        mbps = self._mbps(network.link_rate)
         what = f"network {network.id}: on Linux"
         require(network.open_flows is None, f"{what} flows are those of senders: open flows run in the engine only")
+        require(network.jitter == 0, f"{what} hosts have a jitter of their own: leave it out")
         require(network.topology.plain, f"{what} there is one bottleneck: leave topology out")
         require(
             mbps <= self.options.most_mbps,
             f"{what} link_rate is {mbps:.4g} Mbit/s, and at most {self.options.most_mbps:g} are kept in time: lower it "
-            "or raise most_mbps, as in --simulator linux:most_mbps=200",
+            "or raise most_mbps, or have --simulator linux:time_scale=1000 take ms for µs",
         )
-        require(network.rtt >= 1000, f"{what} rtt is {network.rtt:g} µs: hosts need 1 ms at the least, better 10")
+        rtt = network.rtt * self.options.time_scale
+        require(rtt >= 1000, f"{what} rtt is {rtt:g} µs: hosts need 1 ms at the least, better 10 (see time_scale)")
+
+    def _mbps(self, link_rate: float) -> float:
+        return link_rate * self.options.packet_bytes * 8 / self.options.time_scale
 
     def _fault(self, result: dict[str, Any], plan: dict[str, Any], met: set[Any], of: tuple[int, int]) -> str:
         """Return why a trial does not count; empty if it does."""
-        late, allowed = result["late_us"][1], plan["network"]["rtt"] * self.options.late_percent / 100
+        rtt = plan["network"]["rtt"] * self.options.time_scale
+        late, allowed = result["late_us"][1], rtt * self.options.late_percent / 100
         if late > allowed:
             return f"the link was {late:.0f} µs late (p99; at most {allowed:.0f}): this machine had other work"
         if result["missed"]:
@@ -236,11 +259,11 @@ def _probe(linux: Linux, link_rate: float, rtt: float) -> None:
         InputError: it is late even for one second without anything to compute.
     """
     network = Network(0, link_rate, rtt, 1, 1e3, 1e9, 1.0, 0.0)
-    lone = replace(linux, duration=1e6)
+    lone = replace(linux, duration=1e6 / linux.options.time_scale)
     window = lone.compile(FixedWindow(max(2, math.ceil(1.1 * link_rate * rtt))))
     record = lone.run([window], NetworkList([network]), [0], [0], [1])
     if reason := str(record.errors[0]):
-        mbps = link_rate * linux.options.packet_bytes * 8
+        mbps = linux._mbps(link_rate)
         raise InputError(
             f"this machine is no link of {mbps:.4g} Mbit/s now ({reason}): end what runs besides, run as root for "
             "priority over it, or take lower rates and longer RTTs"

@@ -115,6 +115,7 @@ def trial_plan(
 
     if network.open_flows is not None:
         raise InputError(f"network {network.id}: open flows run in the fast engine only, not in ns-3")
+    require(network.jitter == 0, f"network {network.id}: jitter: of hosts that the fast engine alone has, not ns-3")
     if network.rtt <= 0:
         raise InputError(f"network {network.id}: rtt must be > 0 µs in ns-3")
     topology = network.topology

@@ -19,6 +19,7 @@ struct Network {
   double loss = 0;        // per packet, after the link
   std::shared_ptr<const Workload> workload;
   std::shared_ptr<const Layout> layout;  // none: one bottleneck
+  double jitter = 0;                     // µs, mean of the exponential time by which senders note ACKs late
 
   std::size_t all_senders() const { return layout ? layout->routes.size() : static_cast<std::size_t>(senders); }
 };

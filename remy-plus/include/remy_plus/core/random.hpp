@@ -25,7 +25,8 @@ enum class Component : std::uint64_t {
   flow_hash = 13,   // where a hop's map has its flows
   adoption = 14,    // which senders have the first of two policies
   deployment = 15,  // which links and switches write into headers
-  exploration = 16  // noise of actions while a network learns
+  exploration = 16,  // noise of actions while a network learns
+  jitter = 17        // how late senders note ACKs
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

@@ -14,6 +14,7 @@ struct Sender {
   Memory memory;
   Control control;
   double last_send = 0;
+  double noted = 0;                 // µs, when the latest ACK was; later than it came where hosts jitter
   std::int64_t sent = 0;            // packets, all flows
   std::int64_t acknowledged = -1;   // highest sequence number
   std::int64_t cap = INT64_MAX;     // packets to send before switching off

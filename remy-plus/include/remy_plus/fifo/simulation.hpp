@@ -258,11 +258,12 @@ class Simulation {
     flow.last_arrival = now_;
     if (measured(sender)) observer_.delivered(packet, now_);
     const bool current = packet.flow == s.flow;
-    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_, own_signals(s));
+    const double noted = jitter_ > 0 ? note_late(s, packet.sequence, sender) : now_;
+    if (current) s.memory.receive(net_, packet, noted, s.acknowledged, wanted_, own_signals(s));
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
     if (measured(sender)) observer_.lookup(s.memory, current);
     if (!steered(sender))
-      policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, rule_hits_of(sender));
+      policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, noted}, rule_hits_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
     if (!s.on) {
       gone(packet.flow, sender);
@@ -272,6 +273,13 @@ class Simulation {
     if (held(sender)) return nobody_;
     if (!steered(sender)) policy_.unblock(s.control, s.memory, rule_hits_of(sender));
     return sender;
+  }
+
+  // When a sender notes an ACK that is here: ACKs stay in order.
+  [[gnu::noinline]] double note_late(Sender& s, std::uint32_t sequence, std::size_t sender) const {
+    Stream draws(seed_, network_.id, Component::jitter, sender, sequence);
+    s.noted = std::max(s.noted, now_ - jitter_ * portable_log(draws.uniform()));
+    return s.noted;
   }
 
   // Moves one packet over one hop; whether its acknowledgement has come home.
@@ -440,6 +448,7 @@ class Simulation {
   Sender* senders_ = nullptr;
   std::unique_ptr<Traffic> traffic_;
   double log_keep_ = portable_log(1 - network_.loss);
+  double jitter_ = network_.jitter;
   double now_ = -1;
   bool link_moved_ = false;
   double switch_at_ = never;

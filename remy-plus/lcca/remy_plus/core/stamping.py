@@ -83,6 +83,8 @@ class StampedField:
         noise: standard deviation of its error, as a share of it.
         shift: mean error in the field's unit.
         shift_noise: standard deviation in the field's unit.
+        begins: its first bit on the wire, counted from the header's, in the record of the first hop if each has one; -1
+            where there is no wire. Real packets have it there; no simulation depends on it.
         at: "enqueue" or "dequeue".
         coding: numbers to codes.
         agg: min, max, sum, last, first, or, and, count, per_hop or with.
@@ -116,6 +118,7 @@ class StampedField:
     noise: float = 0.0
     shift: float = 0.0
     shift_noise: float = 0.0
+    begins: int = -1
 
     @property
     def measured(self) -> set[str]:
@@ -251,7 +254,8 @@ _LATER = ("rtts", "memory_bits", "refresh", "delay", "bias", "noise", "shift", "
 
 def _grown(of: Stamping | StampedField) -> dict[str, Any]:
     """Return what it has, less what was not always there and has its default: hashes must not change."""
-    return {key: v for key, v in _shallow(of).items() if key not in _LATER or v != getattr(type(of), key)}
+    has = {key: v for key, v in _shallow(of).items() if key != "begins"}
+    return {key: v for key, v in has.items() if key not in _LATER or v != getattr(type(of), key)}
 
 
 PLAIN = ("queue", "link", "available_capacity")

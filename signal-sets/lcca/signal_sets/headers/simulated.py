@@ -59,7 +59,8 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
     readings = _readings(header)
     kept = _kept(header, readings)
     place = {name: at for at, name in enumerate(kept)}
-    fields = tuple(_field(header, header.field(name), place) for name in kept)
+    begins = _begins(header)
+    fields = tuple(replace(_field(header, header.field(name), place), begins=begins[name]) for name in kept)
     stack = header.stack if isinstance(header.stack, PerHop) else None
     most = stack.max_hops if stack and header.per_hop_bytes else 0
     return Stamping(
@@ -79,6 +80,16 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
         every_us=max(header.reflect.every_us or 0.0, header.reflect.min_gap_us) if header.reflect else 0.0,
         stamp_loss=header.stamp_loss,
     )
+
+
+def _begins(header: Header) -> dict[str, int]:
+    """Return the first bit of each field on the wire; of records that of the first hop's."""
+    found = {}
+    for slots, at in ((header.head, header.placement.fixed_bits), (header.record, 8 * header.head_bytes)):
+        for slot in slots:
+            found |= dict.fromkeys((field.name for field in slot), at)
+            at += slot[0].bits
+    return found
 
 
 # --- what the sender reads

@@ -38,17 +38,23 @@ def both_simulators(tables: RunTables) -> Content | None:
 
 
 def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
-    fast, real = (trials[(trials["simulator"] == "engine") == engine] for engine in (True, False))
+    simulators = records[0].get("simulators", ["engine", records[0]["simulator"]])
+    fast, real = (trials[(trials["simulator"] == simulators[0]) == first] for first in (True, False))
     names = list(dict.fromkeys(record["topology"] for record in records))
     both = {name: paired(*(part[part["topology"] == name] for part in (fast, real))) for name in names}
-    figure = draw_agreement(both, ("fast engine", records[0]["simulator"]))
+    figure = draw_agreement(both, ("fast engine" if simulators[0] == "engine" else simulators[0], simulators[1]))
     data = pd.concat([rows.assign(topology=name) for name, rows in both.items()], ignore_index=True)
     caption = (
         "The figure shows score, throughput share and mean delay of the same trials in both simulators, with the same "
         "networks, seeds, on and off times and random losses. A dot is a trial; on the grey line both simulators "
-        "agree. ns-3 charges the bytes of in-network signals and simulates TCP with acknowledgements and "
-        "retransmissions."
+        "agree."
     )
+    if any(each.startswith("ns-3") for each in simulators):
+        caption += (
+            " ns-3 charges the bytes of in-network signals and simulates TCP with acknowledgements and retransmissions."
+        )
+    if any(each.startswith("linux") for each in simulators):
+        caption += " Trials on Linux took place in real time."
     if any(record["comparisons"] for record in records):
         caption += " The figure and the agreement are about selected policies."
     if sets := any(c["level"] == "set" for record in records for c in record["comparisons"]):
@@ -56,7 +62,7 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
             " Verdicts on signal sets are simultaneous, over training seeds that are each tested on their own networks."
         )
     found = [each for record in records for each in record["agreement"]]
-    tables = (*_verdicts(records), agreement_table(found))
+    tables = (*_verdicts(records), agreement_table(found, simulators))
     return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 
 

@@ -98,11 +98,17 @@ def share_of_gap(row: Json) -> str:
     return "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
 
 
-def agreement_table(rows: Sequence[Json]) -> Table:
-    """Return a row per topology, policy and metric: how far the simulators are apart."""
+def simulator_label(name: str) -> str:
+    """Return what a simulator is called in sentences: the engine, ns-3, Linux."""
+    return next((word for start, word in (("ns-3", "ns-3"), ("linux", "Linux")) if name.startswith(start)), name)
+
+
+def agreement_table(rows: Sequence[Json], simulators: Sequence[str] = ("engine", "ns-3")) -> Table:
+    """Return a row per topology, policy and metric: how far the simulators, the second and the first, are apart."""
+    one, other = map(simulator_label, simulators)
     columns: Columns = {
         **{"Topology": "topology", "Policy": "policy", "Metric": _agreed_on},
-        **{"Engine": ("first", 3), "ns-3": ("second", 3), "ns-3 − engine [95 %]": with_interval},
+        **{capital(one): ("first", 3), other: ("second", 3), f"{other} − {one} [95 %]": with_interval},
         **{"Spread": ("spread", 3), "Starved in one only: without these": _starved},
         "Verdict": lambda row: row["verdict"] or "–",
     }

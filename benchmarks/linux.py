@@ -1,0 +1,125 @@
+"""Does this machine's network stack do what ns-3 and the engine say? Thirty networks of long flows, one by one.
+
+    python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux|ns3|engine ...] [--json FILE]
+
+Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
+controls run here and in ns-3, policies of the engine here (over UDP) and in the engine; each network once in each. What
+was measured is kept in FILE, and what FILE has is not measured again. Printed per policy: on how many networks goodput
+and queueing agree, with medians; real time is 12 s a network and policy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lcca.gym_envs.linux.plan import LinuxOptions
+from lcca.gym_envs.linux.simulator import Linux
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.signal_sets.load import resolve
+
+KERNEL = ("cubic", "newreno", "bbr")
+OURS = ("aimd", "configs/policies/e2e.json", "configs/policies/law-e2e.json")
+BYTES = 1500
+SCALE = 1000.0
+"""Policies of the engine learnt at microseconds: here they have milliseconds for them."""
+
+GOODPUT, QUEUE_MS, QUEUE = {"kernel": 0.03, "ours": 0.05}, 3.0, {"kernel": 0.15, "ours": 0.10}
+"""Within which they agree: shares of goodput, ms or shares of queueing."""
+
+
+def networks(count: int, seed: int, scale: float) -> list[Network]:
+    """Return networks of long flows, in ms where they stand for µs."""
+    found = []
+    for i in range(count):
+        rng = np.random.default_rng([seed, i])
+        mbps, rtt_ms = float(rng.integers(1, 11) * 10), float(rng.integers(1, 11) * 10)
+        rate, rtt = mbps / 8 / BYTES, rtt_ms * 1e3
+        buffer = max(10, round(rate * rtt * 2 ** rng.uniform(-1, 1)))
+        senders = int(rng.integers(1, 5))
+        found.append(Network(i, rate * scale, rtt / scale, senders, float(buffer), 1e12, 1.0, 0.0))
+    return found
+
+
+def simulator(name: str, seconds: float, scale: float) -> Any:
+    """Return a simulator for trials of so many seconds."""
+    us = seconds * 1e6 / scale
+    if name == "linux":
+        return Linux(us, LinuxOptions(time_scale=scale, probe=False))
+    if name == "ns3":
+        return Ns3(us, jobs=1, options=Ns3Options(packet_bytes=BYTES, header_bytes=0, min_rto=200e3))
+    return Engine(us, jobs=1)
+
+
+def measured(name: str, policy: str, on: Network, seconds: float, scale: float, seed: int) -> dict[str, Any]:
+    """Return goodput as a share of the link, queueing in ms and what is known of the trial's quality."""
+    runs = simulator(name, seconds, scale)
+    compiled = runs.compile(resolve(policy, "engine" if name == "engine" else name).policy)
+    record = runs.run([compiled], NetworkList([on]), [0], [0], [seed])
+    row = {
+        "goodput": float(record["trial_delivered"][0] / (runs.duration * on.link_rate)),
+        "queue_ms": float(record["trial_queue_mean_packets"][0] / on.link_rate * scale / 1e3),
+        "error": str(record.errors[0]),
+    }
+    if name == "linux":
+        row |= {each: float(record[f"trial_{each}"][0]) for each in ("late_us", "host_delay_us")}
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--networks", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=12.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=["linux", "ns3", "engine"])
+    parser.add_argument("--policies", nargs="*", default=[*KERNEL, *OURS])
+    parser.add_argument("--json", type=Path, default=Path("linux.json"))
+    given = parser.parse_args()
+    found: dict[str, Any] = json.loads(given.json.read_text()) if given.json.is_file() else {}
+    for i in range(given.networks):
+        for policy in given.policies:
+            kernel = policy in KERNEL
+            scale = 1.0 if kernel else SCALE
+            on = networks(given.networks, given.seed, scale)[i]
+            for name in ("linux", "ns3" if kernel else "engine"):
+                key = f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}"
+                if key in found or name not in given.only:
+                    continue
+                found[key] = measured(name, policy, on, given.seconds, scale, given.seed)
+                given.json.write_text(json.dumps(found, indent=1))
+    for policy in given.policies:
+        show(policy, given, found)
+
+
+def show(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Print how a policy did here and elsewhere."""
+    kind, peer = ("kernel", "ns3") if policy in KERNEL else ("ours", "engine")
+    rows = []
+    for i in range(given.networks):
+        pair = [found.get(f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}") for name in ("linux", peer)]
+        if all(pair) and not any(each["error"] for each in pair):
+            rows.append([each[key] for key in ("goodput", "queue_ms") for each in pair])
+    if not rows:
+        return
+    here, there, queue, other = np.array(rows).T
+    goodput = abs(here / there - 1) <= GOODPUT[kind]
+    near = (abs(queue - other) <= (QUEUE_MS if kind == "kernel" else 0)) | (abs(queue / other - 1) <= QUEUE[kind])
+    print(
+        f"{policy}: of {len(rows)} networks goodput agrees on {goodput.sum()}, queueing on {near.sum()}, both on "
+        f"{(goodput & near).sum()}; median goodput {np.median(here):.3f} here, {np.median(there):.3f} in {peer}; "
+        f"queueing {np.median(queue):.2f}, {np.median(other):.2f} ms"
+    )
+    worst = np.argsort(-abs(np.log(here / there)))[:3]
+    for i in worst:
+        print(f"    goodput {here[i]:.3f} for {there[i]:.3f}, queueing {queue[i]:.2f} for {other[i]:.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
