@@ -22,8 +22,9 @@ DIRECTIONS = {
     "rtt": (32, 16, 8, 44, 62, 55),
     "mean_off": (32, 16, 24, 12, 50, 9),
     "loss": (32, 48, 40, 52, 22, 37),
+    "jitter": (32, 16, 40, 20, 34, 9),
 }
-"""The first direction numbers, in 1/64, of the dimension that spreads each parameter: Sobol's first seven in order.
+"""The first direction numbers, in 1/64, of the dimension that spreads each parameter: Sobol's first eight in order.
 
 Of the pairs among 16 points, those with senders, link_rate and mean_on are the most even this way.
 """
