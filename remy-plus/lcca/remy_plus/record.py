@@ -60,6 +60,10 @@ TRIALS: dict[str, type[Any]] = {
 
 RTTS = ("rtt_p50_us", "rtt_p90_us", "rtt_p95_us", "rtt_p99_us", "rtt_p999_us")
 
+REAL_TIME = ("late_us", "host_delay_us")
+"""What trials in real time have beside: how late one of a hundred packets left the link, and what senders of policies
+measured of round trips beyond what the link did."""
+
 DELAYS: dict[str, type[Any]] = dict.fromkeys(("queue_p99_packets", *RTTS), np.float64)
 """Columns per trial that need all delays to be kept."""
 

@@ -15,7 +15,7 @@ from lcca.evaluation.trials.phases import columns_by_phase
 from lcca.evaluation.trials.utility import Utility, unfinished_columns
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.record import Record
+from lcca.remy_plus.record import REAL_TIME, Record
 from lcca.remy_plus.simulator import Simulator
 
 
@@ -34,7 +34,7 @@ def run_trials(
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
     network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`; percentiles of
     delays that are not kept are NaN. With `keep_phases`, which the fast engine alone has, there are columns of
-    `lcca.evaluation.trials.phases` too.
+    `lcca.evaluation.trials.phases` too; of trials in real time there are also those of `REAL_TIME`.
     """
     delays, flows = keep_delays or "delays" in utility.keeps, "flows" in utility.keeps
     keep = {"keep_delays": delays, "keep_flows": flows} | ({"keep_phases": True} if keep_phases else {})
@@ -52,7 +52,8 @@ def run_trials(
         of, unfinished, lacking = unfinished_columns("score_bits")
         identity[of], identity[unfinished] = scored.scores.senders_counted, scored.scores.starved
         identity[lacking] = np.nan
-    measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))
+    real = {name: record.floats(f"trial_{name}") for name in REAL_TIME if f"trial_{name}" in record.columns}
+    measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}) | real)
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]
     drawn: pd.DataFrame = pd.DataFrame(rows, columns=NETWORK_COLUMNS).iloc[record.network_index].reset_index(drop=True)

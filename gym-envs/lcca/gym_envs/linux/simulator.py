@@ -29,7 +29,7 @@ from lcca.remy_plus.network import Network, NetworkList, compile_workload
 from lcca.remy_plus.policies.families import OF_KERNEL
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import FixedWindow, Mixture, Policy, WithHeader, compile_policy, seen
-from lcca.remy_plus.record import Record
+from lcca.remy_plus.record import REAL_TIME, Record
 from lcca.workers.pool import Failure, Pool
 from lcca.workers.processes import run_all
 
@@ -172,7 +172,7 @@ class Linux:
             results[at] = result
         senders = [networks.networks[n].senders for n in where]
         found = dict(columns(results, senders, keep_delays, keep_flows))
-        for name in ("late_us", "host_delay_us"):
+        for name in REAL_TIME:
             found[f"trial_{name}"] = np.array([_number(name, each) for each in results])
         return Record(found, networks, where, self.duration, 52 / self.options.packet_bytes)
 
