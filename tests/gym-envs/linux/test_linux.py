@@ -249,3 +249,26 @@ def test_the_bits_of_a_header_lie_where_its_description_says() -> None:
     assert begins == {name: described[name] for name in begins}
     records = {each.name: each.begins for each in stamping(header("hpcc")).fields}
     assert records == {"rate": 0, "ts": 3, "tx_bytes": 27, "queue": 47}
+
+
+WITHOUT_RIGHTS = """
+from lcca.gym_envs.linux.plan import LinuxOptions
+from lcca.gym_envs.linux.simulator import Linux
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import FixedWindow
+on = Network(4, 20e-3 / 12, 20e3, 2, 50.0, 1e9, 1.0, 0.0)
+simulator = Linux(1e6, LinuxOptions(probe=False, late_percent=100))
+policies = [simulator.compile(FixedWindow(60)), simulator.compile(baseline("cubic"))]
+record = simulator.run(policies, NetworkList([on]), [0, 1], [0, 0], [1, 1])
+print(*record.errors, *(share > 0.8 for share in record["trial_utilisation"]))
+"""
+
+
+def test_it_runs_without_rights_where_users_may_have_namespaces() -> None:
+    rights = "-sys_admin,-net_admin,-net_raw,-sys_nice"
+    without = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
+    if os.getuid() or subprocess.run([*without, "unshare", "-rn", "true"], capture_output=True).returncode:
+        pytest.skip("needs root, which may give up its rights, and user namespaces")
+    done = subprocess.run([*without, sys.executable, "-c", WITHOUT_RIGHTS], capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True"], done.stderr
