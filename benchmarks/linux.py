@@ -1,11 +1,11 @@
 """Does this machine's network stack do what ns-3 and the engine say? Thirty networks of long flows, one by one.
 
-    python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux|ns3|engine ...] [--json FILE]
+    python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--trials FILE]
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
 controls run here and in ns-3, policies of the engine here (over UDP) and in the engine; each network once in each. What
-was measured is kept in FILE, and what FILE has is not measured again. Printed per policy: on how many networks goodput
-and queueing agree, with medians; real time is 12 s a network and policy.
+was measured is kept in FILE, and what FILE has is not measured again. Printed per policy, with --json as JSON: on how
+many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KERNEL = ("cubic", "newreno", "bbr")
 OURS = ("aimd", "configs/policies/e2e.json", "configs/policies/law-e2e.json")
 BYTES = 1500
 SCALE = 1000.0
-"""Policies of the engine learnt at microseconds: here they have milliseconds for them."""
+"""Milliseconds stand for microseconds: policies learnt at these, and hand-designed controls in ns-3 count on it."""
 
 GOODPUT, QUEUE_MS, QUEUE = {"kernel": 0.03, "ours": 0.05}, 3.0, {"kernel": 0.15, "ours": 0.10}
 """Within which they agree: shares of goodput, ms or shares of queueing."""
@@ -54,7 +54,7 @@ def simulator(name: str, seconds: float, scale: float) -> Any:
     if name == "linux":
         return Linux(us, LinuxOptions(time_scale=scale, probe=False))
     if name == "ns3":
-        return Ns3(us, jobs=1, options=Ns3Options(packet_bytes=BYTES, header_bytes=0, min_rto=200e3))
+        return Ns3(us, jobs=1, options=Ns3Options(packet_bytes=BYTES, header_bytes=0))
     return Engine(us, jobs=1)
 
 
@@ -80,26 +80,31 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=["linux", "ns3", "engine"])
     parser.add_argument("--policies", nargs="*", default=[*KERNEL, *OURS])
-    parser.add_argument("--json", type=Path, default=Path("linux.json"))
+    parser.add_argument("--trials", type=Path, default=Path("linux-trials.json"))
+    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    found: dict[str, Any] = json.loads(given.json.read_text()) if given.json.is_file() else {}
+    found: dict[str, Any] = json.loads(given.trials.read_text()) if given.trials.is_file() else {}
     for i in range(given.networks):
         for policy in given.policies:
-            kernel = policy in KERNEL
-            scale = 1.0 if kernel else SCALE
-            on = networks(given.networks, given.seed, scale)[i]
-            for name in ("linux", "ns3" if kernel else "engine"):
+            on = networks(given.networks, given.seed, SCALE)[i]
+            for name in ("linux", "ns3" if policy in KERNEL else "engine"):
                 key = f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}"
                 if key in found or name not in given.only:
                     continue
-                found[key] = measured(name, policy, on, given.seconds, scale, given.seed)
-                given.json.write_text(json.dumps(found, indent=1))
-    for policy in given.policies:
-        show(policy, given, found)
+                found[key] = measured(name, policy, on, given.seconds, SCALE, given.seed)
+                given.trials.write_text(json.dumps(found, indent=1))
+    rows = [row for policy in given.policies if (row := agreement(policy, given, found))]
+    if given.json:
+        print(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        print(
+            *(f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items())
+        )
 
 
-def show(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Print how a policy did here and elsewhere."""
+def agreement(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return on how many networks a policy did the same here and elsewhere, and medians."""
     kind, peer = ("kernel", "ns3") if policy in KERNEL else ("ours", "engine")
     rows = []
     for i in range(given.networks):
@@ -107,18 +112,25 @@ def show(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> None:
         if all(pair) and not any(each["error"] for each in pair):
             rows.append([each[key] for key in ("goodput", "queue_ms") for each in pair])
     if not rows:
-        return
+        return None
     here, there, queue, other = np.array(rows).T
     goodput = abs(here / there - 1) <= GOODPUT[kind]
-    near = (abs(queue - other) <= (QUEUE_MS if kind == "kernel" else 0)) | (abs(queue / other - 1) <= QUEUE[kind])
-    print(
-        f"{policy}: of {len(rows)} networks goodput agrees on {goodput.sum()}, queueing on {near.sum()}, both on "
-        f"{(goodput & near).sum()}; median goodput {np.median(here):.3f} here, {np.median(there):.3f} in {peer}; "
-        f"queueing {np.median(queue):.2f}, {np.median(other):.2f} ms"
-    )
-    worst = np.argsort(-abs(np.log(here / there)))[:3]
-    for i in worst:
-        print(f"    goodput {here[i]:.3f} for {there[i]:.3f}, queueing {queue[i]:.2f} for {other[i]:.2f} ms")
+    near = abs(queue / np.maximum(other, 1e-9) - 1) <= QUEUE[kind]
+    near |= abs(queue - other) <= (QUEUE_MS if kind == "kernel" else 0)
+    return {
+        "policy": Path(policy).stem,
+        "peer": peer,
+        "networks": len(rows),
+        "goodput_agrees": int(goodput.sum()),
+        "queueing_agrees": int(near.sum()),
+        "both": int((goodput & near).sum()),
+        "goodput": float(np.median(here)),
+        "goodput_there": float(np.median(there)),
+        "ratio_low": float(np.quantile(here / there, 0.1)),
+        "ratio_high": float(np.quantile(here / there, 0.9)),
+        "queue_ms": float(np.median(queue)),
+        "queue_ms_there": float(np.median(other)),
+    }
 
 
 if __name__ == "__main__":

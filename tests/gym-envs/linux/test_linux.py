@@ -110,7 +110,7 @@ def test_two_policies_share_a_link() -> None:
         (baseline("ledbat"), "ledbat: Linux has it not"),
         (baseline("cubic:beta=0.5"), "cubic: beta: the kernel's congestion controls have no parameters"),
         (HandDesigned("linux:nonesuch"), "this kernel has .*; try `modprobe tcp_nonesuch` as root"),
-        (Xcp(), "xcp_feedback: on Linux senders tell hops nothing yet"),
+        (Xcp(), r"xcp_feedback \(xcp_feedback\): on Linux senders tell hops nothing yet"),
         (
             load(Path(__file__).parents[3] / "configs/policies/queue.json").policy,
             "queue: on Linux a header brings them: name one that does",
@@ -215,7 +215,7 @@ class Watcher:
     [
         ("csig-wide-nqd", ("queue_time",), (51.4,)),  # µs of the trial: 85.7 packets
         ("fair-share", ("capacity", "flows"), (RATE * 1000, 2.0)),
-        ("hpcc", ("link", "queue"), (1.0, 85.7)),
+        ("hpcc", ("link", "queue"), None),
         ("fullest", ("load",), None),
         ("ecn", ("mark",), (1.0,)),
     ],

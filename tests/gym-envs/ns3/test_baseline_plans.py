@@ -1,11 +1,13 @@
 """Hand-designed congestion controls on the way to ns-3: what becomes of their parameters. Needs no ns-3."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_hand_designed
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
@@ -44,6 +46,14 @@ def test_times_are_stretched():
     assert control("bbr")["attributes"]["ProbeRttDuration"] == "200000000ns"  # 200 ms, ns-3's default
     assert control("bbr:time_scale=1")["attributes"]["ProbeRttDuration"] == "200000ns"
     assert control("cubic:delta=6")["attributes"]["CubicDelta"] == "6000000ns"
+
+
+def test_milliseconds_taken_for_microseconds_twice_are_refused():
+    """A network of 20 ms would have an RTT of 20 s."""
+    slow = replace(NETWORK, rtt=20_000.0)
+    with pytest.raises(InputError, match="an rtt of 20000 µs is one of 20 s: write cubic:time_scale=1"):
+        with_hand_designed(EMPTY, hand_designed("cubic"), slow)
+    assert with_hand_designed(EMPTY, hand_designed("cubic:time_scale=1"), slow)["options"]["time_scale"] == 1
 
 
 def test_words_and_flags_are_those_of_ns3():

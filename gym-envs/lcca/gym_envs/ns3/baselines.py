@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lcca.inputs.errors import require
 from lcca.remy_plus import _core
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ _PROBE_RTT = {"none": -1.0, "link": 0.95, "queue": 0.0, "rtt": 1.05}
 _NEVER, _ALWAYS = "1e300", "-1"
 
 
+LONGEST_RTT_S = 10.0
+"""Of a network in ns-3 with a hand-designed congestion control."""
+
+
 def with_hand_designed(plan: Mapping[str, Any], policy: HandDesigned, network: Network) -> dict[str, Any]:
     """Return the plan of a trial with a hand-designed congestion control in it.
 
@@ -32,9 +37,18 @@ def with_hand_designed(plan: Mapping[str, Any], policy: HandDesigned, network: N
         plan: as `lcca.gym_envs.ns3.plan.trial_plan` returns it, for any policy.
         policy: what drives the senders.
         network: that the plan is for.
+
+    Raises:
+        InputError: the network's RTT would be longer than `LONGEST_RTT_S`: it is in ms as it stands.
     """
     options = dict(plan["options"])
-    options["time_scale"] = policy.number("time_scale")
+    scale = options["time_scale"] = policy.number("time_scale")
+    seconds = network.rtt * scale / 1e6
+    require(
+        seconds <= LONGEST_RTT_S,
+        f"network {network.id}: {policy.name} takes ms for µs (its time_scale is {scale:g}), so that an rtt of "
+        f"{network.rtt:g} µs is one of {seconds:g} s: write {policy.name}:time_scale=1",
+    )
     options["min_rto"] = policy.number("min_rto")
     options["initial_window"] = int(policy.number("initial_window"))
     made = {**plan, "policy": ("stock", control(policy, network)), "options": options}
