@@ -373,6 +373,34 @@ def ways(jobs: bool) -> str:
     return table(("", *(WAYS[each["scenario"]] for each in own)), rows)
 
 
+PEERS = {"ns3": "ns-3", "engine": "engine"}
+
+
+def on_linux() -> str:
+    """Return on how many networks policies do on Linux what ns-3 or the engine says, with medians."""
+    head = (
+        "",
+        "beside",
+        "goodput agrees",
+        "queueing agrees",
+        "both",
+        "goodput, here and there",
+        "10 to 90 % of networks",
+    )
+    rows = [
+        [
+            each["policy"],
+            PEERS[each["peer"]],
+            *(f"{each[key]} of {each['networks']}" for key in ("goodput_agrees", "queueing_agrees", "both")),
+            f"{each['goodput']:.3f}, {each['goodput_there']:.3f}",
+            f"{each['ratio_low']:.2f} to {each['ratio_high']:.2f}",
+            f"{each['queue_ms']:.3g}, {each['queue_ms_there']:.3g}",
+        ]
+        for each in read("linux")
+    ]
+    return table((*head, "queueing, ms"), rows)
+
+
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"} | {each: each for each in ("ai-paths", "ai-paths-rings")}
@@ -395,6 +423,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
+    "linux": on_linux,
     "ai-ways": lambda: ways(False),
     "ai-ways-jobs": lambda: ways(True),
     "rl-cc": rl_cc,

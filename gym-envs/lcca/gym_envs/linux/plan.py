@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lcca.gym_envs.plans import named_options
+from lcca.gym_envs.processes.plans import named_options
 from lcca.inputs.errors import require
 
 

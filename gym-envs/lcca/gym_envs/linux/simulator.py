@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from lcca.gym_envs.linux.host import run_plan
 from lcca.gym_envs.linux.plan import LinuxOptions
-from lcca.gym_envs.plans import network_part
-from lcca.gym_envs.rows import columns
+from lcca.gym_envs.processes.plans import network_part
+from lcca.gym_envs.processes.rows import columns
 from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.signals import CARRIED

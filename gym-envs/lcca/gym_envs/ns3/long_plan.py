@@ -15,7 +15,7 @@ from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3, installed, run_in_processes
-from lcca.gym_envs.plans import network_part
+from lcca.gym_envs.processes.plans import network_part
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model

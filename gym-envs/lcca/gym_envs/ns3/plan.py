@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from lcca.gym_envs.plans import named_options, network_part
+from lcca.gym_envs.processes.plans import named_options, network_part
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.topology import layout
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.rows import columns
+from lcca.gym_envs.processes.rows import columns
 from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.remy_plus.core.formulas import formulas
 from lcca.remy_plus.core.shares import chosen
