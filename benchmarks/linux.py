@@ -1,17 +1,18 @@
 """Does this machine's network stack do what ns-3 and the engine say? Thirty networks of long flows, one by one.
 
-    python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--trials FILE]
+    python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--jitter 0]
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
 controls run here and in ns-3, policies of the engine here (over UDP) and in the engine; each network once in each. What
-was measured is kept in FILE, and what FILE has is not measured again. Printed per policy, with --json as JSON: on how
-many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
+was measured is kept (--trials FILE), and what that has is not measured again. Printed per policy, with --json as JSON: on
+how many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ SCALE = 1000.0
 """Milliseconds stand for microseconds: policies learnt at these, and hand-designed controls in ns-3 count on it."""
 
 GOODPUT, QUEUE = {"kernel": 0.03, "ours": 0.05}, {"kernel": 0.15, "ours": 0.10}
-"""Within which they agree: shares of goodput and of queueing, or of the kernel's controls `QUEUE_MS`, and of ours a tenth
-of a packet's time on the link."""
+"""Within which they agree: shares of goodput and of queueing; or of the kernel's `QUEUE_MS`, and of ours a tenth of a
+packet's time on the link."""
 
 QUEUE_MS = 3.0
 
@@ -82,6 +83,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=["linux", "ns3", "engine"])
+    parser.add_argument("--jitter", type=float, default=0.0, help="ms by which hosts in the engine note ACKs late")
     parser.add_argument("--policies", nargs="*", default=[*KERNEL, *OURS])
     parser.add_argument("--trials", type=Path, default=Path("linux-trials.json"))
     parser.add_argument("--json", action="store_true")
@@ -92,6 +94,8 @@ def main() -> None:
             on = networks(given.networks, given.seed, SCALE)[i]
             for name in ("linux", "ns3" if policy in KERNEL else "engine"):
                 key = f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}"
+                if name == "engine" and given.jitter:
+                    key, on = f"{key}, jitter {given.jitter:g}", replace(on, jitter=given.jitter * 1e3 / SCALE)
                 if key in found or name not in given.only:
                     continue
                 found[key] = measured(name, policy, on, given.seconds, SCALE, given.seed)
@@ -111,7 +115,9 @@ def agreement(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> 
     kind, peer = ("kernel", "ns3") if policy in KERNEL else ("ours", "engine")
     rows = []
     for i in range(given.networks):
-        pair = [found.get(f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}") for name in ("linux", peer)]
+        end = f"{given.seconds:g} s, seed {given.seed}"
+        late = f", jitter {given.jitter:g}" if given.jitter and peer == "engine" else ""
+        pair = [found.get(f"{i} {policy} {key}") for key in (f"linux {end}", f"{peer} {end}{late}")]
         if all(pair) and not any(each["error"] for each in pair):
             packet_ms = SCALE / networks(i + 1, given.seed, SCALE)[i].link_rate / 1e3
             rows.append([*(each[key] for key in ("goodput", "queue_ms") for each in pair), packet_ms])
@@ -122,7 +128,7 @@ def agreement(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> 
     near = abs(queue / np.maximum(other, 1e-9) - 1) <= QUEUE[kind]
     near |= abs(queue - other) <= (QUEUE_MS if kind == "kernel" else packet_ms / 10)
     return {
-        "policy": Path(policy).stem,
+        "policy": Path(policy).stem + (f", jitter {given.jitter:g} ms" if given.jitter else ""),
         "peer": peer,
         "networks": len(rows),
         "goodput_agrees": int(goodput.sum()),
