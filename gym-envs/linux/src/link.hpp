@@ -75,9 +75,9 @@ class Link {
   const std::atomic<int>& flows_;
   std::optional<remy_plus::Hop> hop_;
   std::optional<Header> header_;
-  int known_flows_ = 0;         // to the hop
+  int known_flows_ = 0;           // to the hop
   std::uint64_t queued_now_ = 0;  // bytes
-  std::int64_t there_, back_;  // ns, delays
+  std::int64_t there_, back_;     // ns, delays
   std::int64_t end_ = INT64_MAX;
   double ns_per_byte_, log_keep_;
   std::deque<Frame> forward_, backward_;

@@ -34,7 +34,7 @@ struct Options {
 
 struct Plan {
   remy_plus::Network network;
-  std::vector<ControlPlan> policies;  // one for all senders, or one for each
+  std::vector<ControlPlan> policies;                  // one for all senders, or one for each
   std::shared_ptr<const remy_plus::Stamping> header;  // of policies' packets; null for none
   Wire wire;                                          // of that header
   std::uint64_t seed = 0;

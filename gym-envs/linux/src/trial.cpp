@@ -181,8 +181,9 @@ class Trial {
       row.sent = passed.sent;
       row.dropped = passed.dropped;
       row.lost = passed.lost;
-      row.delivered = arrived.bytes / (kernel ? plan_.tcp_payload() : plan_.udp_payload());
       row.samples = passed.samples;
+      // What has come while its ACK can be home before the trial ends; of TCP without what came twice.
+      row.delivered = std::min(arrived.bytes / (kernel ? plan_.tcp_payload() : plan_.udp_payload()), passed.samples);
       row.delays = passed.delays;
       if (passed.samples > 0)
         row.delay_sum = passed.delay_sum * static_cast<double>(row.delivered) / static_cast<double>(passed.samples);

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 else:  # lest they be imported
     On = Any
 
-COMPARED = {"engine": 5000, "ns3": 512, "linux": 64, "fabric": 256}
+COMPARED = {"engine": 5000, "ns3": 512, "linux": 192, "fabric": 256}
 """Pairs at most, by simulator. A trial in ns-3 costs 300 times as much; fewer miss rare events:
 `benchmarks/settling/null.py --pairs 512`."""
 
-RANKED = {"engine": 512, "ns3": 512, "linux": 64, "fabric": 256}
+RANKED = {"engine": 512, "ns3": 512, "linux": 192, "fabric": 256}
 """Trials of each policy at most, by simulator."""
 
 IN_BOTH = 96

@@ -40,7 +40,7 @@ from lcca.studies.adoption.populations import ADOPTERS, ALL, OTHERS, rows_by_pop
 
 ADOPT = Kind("adopt", (CONFIG, SUMMARY), "lcca.studies.adoption.recipe")
 
-ADOPTED = {"engine": 1024, "ns3": 96, "fabric": 128}
+ADOPTED = {"engine": 1024, "ns3": 96, "linux": 96, "fabric": 128}
 """Trials of each mixture at most, by simulator; of several trainings for each of them."""
 
 GAIN = {"better": "pays", "worse": "does not pay", "equivalent": "makes no difference"}
