@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lcca.gym_envs.processes.plans import named_options
 from lcca.inputs.errors import require
+from lcca.inputs.units import PACKET_BYTES
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class LinuxOptions:
         InputError: a value that is out of range.
     """
 
-    packet_bytes: int = 1500
+    packet_bytes: int = PACKET_BYTES
     time_scale: float = 1.0
     most_mbps: float = 100.0
     late_percent: float = 1.0
