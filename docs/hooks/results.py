@@ -403,7 +403,8 @@ def on_linux() -> str:
 
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
-CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts", "fabric-scheduled-sprayed": "fabric-scheduled-sprayed"} | {each: each for each in ("ai-paths", "ai-paths-rings")}
+CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
+CAMPAIGNS |= {each: each for each in ("fabric-scheduled-sprayed", "ai-paths", "ai-paths-rings")}
 TABLES: dict[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
+from typing import Any
 
-from lcca.inputs.errors import InputError, about
-from lcca.inputs.numbers import real_or_nan
+from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.numbers import integer, real, real_or_nan
 
 
 def assignments(text: str) -> list[tuple[str, str, str | None]]:
@@ -41,3 +43,39 @@ def _number(key: str, text: str) -> float:
     if not math.isfinite(value):
         raise InputError(f"{key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
     return value
+
+
+def named_options(options: type[Any], what: str, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the fields of a dataclass that a text such as ``header_bytes=0,MinTh=5`` gives, and those with capitals.
+
+    Raises:
+        InputError: no such field, or a value that is no number.
+    """
+    types = {each.name: str(each.type) for each in fields(options) if each.name != "queue_attributes"}
+    values: dict[str, Any] = {}
+    attributes: list[tuple[str, str]] = []
+    for item, name, value in assignments(text):
+        if value is None:
+            raise InputError(f"{what}: {item[:60]!r}: write name=value")
+        if name[:1].isupper():
+            attributes.append((name, value))
+            continue
+        require(name in types, f"{what}: unknown {name[:60]!r}{did_you_mean(name, types)}")
+        try:
+            values[name] = _value(types[name], value)
+        except ValueError as error:
+            raise InputError(f"{what}: {name}={value[:60]}: {error}") from None
+    return values, attributes
+
+
+def _value(kind: str, text: str) -> Any:
+    if kind == "str":
+        return text
+    if kind == "bool":
+        if text not in ("true", "false"):
+            raise ValueError("must be true or false")
+        return text == "true"
+    try:
+        return integer(text) if "int" in kind else real(text)
+    except ValueError:
+        raise ValueError("must be a number") from None

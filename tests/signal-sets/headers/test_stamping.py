@@ -307,6 +307,8 @@ def test_the_content_is_all_that_there_is(name: str) -> None:
     whole = asdict(found)
     imperfect = ("refresh", "delay", "bias", "noise", "shift", "shift_noise", "stamp_loss")
     later = {"rtts": 0.0, "memory_bits": None} | dict.fromkeys(imperfect, 0.0)
+    for each in whole["fields"]:
+        del each["begins"]  # no simulation depends on the place on the wire
     for each in (whole, *whole["fields"]):
         for key in [key for key, nothing in later.items() if key in each and each[key] == nothing]:
             del each[key]

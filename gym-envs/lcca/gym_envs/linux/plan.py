@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lcca.gym_envs.processes.plans import named_options
+from lcca.inputs.assignments import named_options
 from lcca.inputs.errors import require
-from lcca.inputs.units import PACKET_BYTES
 
 
 @dataclass(frozen=True)
@@ -14,7 +13,7 @@ class LinuxOptions:
     """What trials on Linux have beside their network.
 
     Attributes:
-        packet_bytes: of a full IP packet without a header; a packet/µs is this many bytes per µs.
+        packet_bytes: of a full IP packet without a header, if not the usual ones; a packet/µs is as many bytes per µs.
         time_scale: µs per µs of a trial. With 1000, milliseconds stand for microseconds: what runs on networks of 20 µs
             and 24 Gbit/s in the engine runs on those of 20 ms and 24 Mbit/s here.
         most_mbps: rates of links at most; an emulated link of one process keeps 100 Mbit/s.
@@ -28,7 +27,7 @@ class LinuxOptions:
         InputError: a value that is out of range.
     """
 
-    packet_bytes: int = PACKET_BYTES
+    packet_bytes: int | None = None
     time_scale: float = 1.0
     most_mbps: float = 100.0
     late_percent: float = 1.0
@@ -39,7 +38,10 @@ class LinuxOptions:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        require(128 <= self.packet_bytes <= 1500, "linux options: packet_bytes must be from 128 to 1500")
+        require(
+            self.packet_bytes is None or 128 <= self.packet_bytes <= 1500,
+            "linux options: packet_bytes must be from 128 to 1500",
+        )
         require(1e-3 <= self.time_scale <= 1e6, "linux options: time_scale must be from 0.001 to 1e6")
         require(0.1 <= self.most_mbps <= 1000, "linux options: most_mbps must be from 0.1 to 1000")
         require(0 < self.late_percent <= 100, "linux options: late_percent must be > 0 and at most 100")

@@ -22,6 +22,7 @@ from lcca.gym_envs.linux.plan import LinuxOptions
 from lcca.gym_envs.processes.plans import network_part
 from lcca.gym_envs.processes.rows import columns
 from lcca.inputs.errors import InputError, did_you_mean, require
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.shares import chosen
 from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.core.stamping import PLAIN, Stamping, raw_stamping
@@ -101,6 +102,11 @@ class Linux:
         """The word in the column ``simulator``."""
         return f"linux-{installed().partition('-')[0]}"
 
+    @property
+    def packet_bytes(self) -> int:
+        """Of a full IP packet without a header."""
+        return self.options.packet_bytes or PACKET_BYTES
+
     def compile(self, policy: Policy) -> Compiled:
         """Return a policy as plain values: the kernel's name of a congestion control, or the engine's own policy.
 
@@ -127,7 +133,7 @@ class Linux:
         require(not said, f"header {stamping.name}: {', '.join(said)}: on Linux senders tell hops nothing yet")
         require(not stamping.stamp_loss, f"header {stamping.name}: stamp_loss: on Linux every hop writes")
         at = [64 * i if each.begins < 0 else each.begins for i, each in enumerate(stamping.fields)]
-        own = stamping.on_packets(self.options.packet_bytes)
+        own = stamping.on_packets(self.packet_bytes)
         return {
             "header": own.content(),
             "positions": [(begins, each.coding.bits) for begins, each in zip(at, stamping.fields, strict=True)],
@@ -174,7 +180,7 @@ class Linux:
         found = dict(columns(results, senders, keep_delays, keep_flows))
         for name in REAL_TIME:
             found[f"trial_{name}"] = np.array([_number(name, each) for each in results])
-        return Record(found, networks, where, self.duration, 52 / self.options.packet_bytes)
+        return Record(found, networks, where, self.duration, 52 / self.packet_bytes)
 
     def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
         """Return the plan of one trial as `lcca.linux.run_trial` reads it."""
@@ -185,8 +191,8 @@ class Linux:
             require(all(each == headers[0] for each in headers), "mix: on Linux both need the same header, or none")
             adopts = chosen(seed, network.drawn_by, "adoption", 0, network.senders, policy.share)
             parts = [adopted if each else other for each in adopts]
-        of_trials = ("packet_bytes", "single_segments", "quick_acks", "real_time", "time_scale")
-        options = {name: getattr(self.options, name) for name in of_trials}
+        of_trials = ("single_segments", "quick_acks", "real_time", "time_scale")
+        options = {name: getattr(self.options, name) for name in of_trials} | {"packet_bytes": self.packet_bytes}
         header = next((each[2] for each in parts if each[0] == "policy"), None)
         return {
             "network": network_part(network, compile_workload(network)),
@@ -212,7 +218,7 @@ class Linux:
         require(rtt >= 1000, f"{what} rtt is {rtt:g} µs: hosts need 1 ms at the least, better 10 (see time_scale)")
 
     def _mbps(self, link_rate: float) -> float:
-        return link_rate * self.options.packet_bytes * 8 / self.options.time_scale
+        return link_rate * self.packet_bytes * 8 / self.options.time_scale
 
     def _fault(self, result: dict[str, Any], plan: dict[str, Any], met: set[Any], of: tuple[int, int]) -> str:
         """Return why a trial does not count; empty if it does."""

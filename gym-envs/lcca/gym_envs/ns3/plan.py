@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from lcca.gym_envs.processes.plans import named_options, network_part
+from lcca.inputs.assignments import named_options
 from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.topology import layout
 
@@ -111,7 +111,8 @@ def trial_plan(
     Raises:
         InputError: a network that ns-3 does not simulate here.
     """
-    from lcca.remy_plus.network import compile_workload  # help of commands names the options
+    from lcca.gym_envs.processes.plans import network_part  # help of commands names the options
+    from lcca.remy_plus.network import compile_workload
 
     if network.open_flows is not None:
         raise InputError(f"network {network.id}: open flows run in the fast engine only, not in ns-3")
