@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,10 +184,10 @@ class Linux:
 
     def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
         """Return the plan of one trial as `lcca.linux.run_trial` reads it."""
-        parts = [policy]
+        parts: list[Any] = [policy]
         if isinstance(policy, Mixture):
-            adopted, other = (self.compile(each) for each in policy.parts)
-            headers = [each[2] for each in (adopted, other) if each[0] == "policy"]
+            adopted, other = both = [cast("tuple[Any, ...]", self.compile(each)) for each in policy.parts]
+            headers = [each[2] for each in both if each[0] == "policy"]
             require(all(each == headers[0] for each in headers), "mix: on Linux both need the same header, or none")
             adopts = chosen(seed, network.drawn_by, "adoption", 0, network.senders, policy.share)
             parts = [adopted if each else other for each in adopts]

@@ -60,7 +60,7 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
     kept = _kept(header, readings)
     place = {name: at for at, name in enumerate(kept)}
     begins = _begins(header)
-    fields = tuple(replace(_field(header, header.field(name), place), begins=begins[name]) for name in kept)
+    fields = tuple(_field(header, header.field(name), place, begins[name]) for name in kept)
     stack = header.stack if isinstance(header.stack, PerHop) else None
     most = stack.max_hops if stack and header.per_hop_bytes else 0
     return Stamping(
@@ -84,7 +84,7 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
 
 def _begins(header: Header) -> dict[str, int]:
     """Return the first bit of each field on the wire; of records that of the first hop's."""
-    found = {}
+    found: dict[str, int] = {}
     for slots, at in ((header.head, header.placement.fixed_bits), (header.record, 8 * header.head_bytes)):
         for slot in slots:
             found |= dict.fromkeys((field.name for field in slot), at)
@@ -190,7 +190,7 @@ def _needed(header: Header, field: HeaderField) -> Iterator[str]:
                 yield name
 
 
-def _field(header: Header, field: HeaderField, place: dict[str, int]) -> StampedField:
+def _field(header: Header, field: HeaderField, place: dict[str, int], begins: int) -> StampedField:
     formula, unit = field.formula, "" if field.formula is not None else SOURCES[field.source].unit
     source = "formula" if formula is not None else field.source
     if field.scope == "hop":
@@ -218,6 +218,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         field.gains,
         field.measure.interval_rtts or 0.0,
         field.measure.memory_bits,
+        begins=begins,
         **field.measure.imprecision,
     )
 
