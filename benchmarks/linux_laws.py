@@ -4,8 +4,9 @@
     python benchmarks/linux_laws.py OLD NEW [--seeds 5] [--networks 8] [--trials FILE]
 
 OLD is a folder with policies of `configs/signals.yaml`, NEW one with those of `configs/linux/law.yaml`. Each training
-seed meets fresh networks of the default space, all its laws the same ones, milliseconds for microseconds. Differences
-of scores in bits over training seeds, 95 % by Student's t: on Linux, and in the engine without jitter and with 50 µs.
+seed meets fresh networks of the default space, all its laws the same ones, milliseconds for microseconds. Printed
+as JSON: scores in bits, and what each kind of law has over the one before over training seeds, 95 % by Student's t; on
+Linux, and in the engine without jitter and with 50 µs.
 """
 
 from __future__ import annotations
@@ -58,8 +59,7 @@ def main() -> None:
                     on = replace(network, jitter=jitter)
                     found[key] = score(where, file, on, seed)
                     given.trials.write_text(json.dumps(found, indent=1))
-    for where in WHERE:
-        show(where, given, found)
+    print(json.dumps({where: compared(where, given, found) for where in WHERE}, indent=1))
 
 
 def law(folder: Path, signals: str, seed: int) -> Path:
@@ -78,23 +78,24 @@ def score(where: str, file: Path, network: Any, seed: int) -> dict[str, Any]:
     return {"score_bits": float(row["score_bits"]), "utilisation": float(row["utilisation"]), "error": row["error"]}
 
 
-def show(where: str, given: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Print each kind's mean score and utilisation, and what it has over the first, over training seeds."""
-    first: Any = None
+def compared(where: str, given: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
+    """Return each kind's mean score and utilisation, and what it has over the one before, over training seeds."""
+    before, rows = None, {}
     for name in ("without jitter", "with jitter", "with jitter, fair-share"):
-        rows = [
+        trials = [
             [found[f"{where}: {name}, seed {seed}, network {n}"] for n in range(given.networks)]
             for seed in range(1, given.seeds + 1)
         ]
-        scores = np.array([[each["score_bits"] for each in own] for own in rows])
-        use = np.mean([[each["utilisation"] for each in own] for own in rows])
-        failed = sum(bool(each["error"]) for own in rows for each in own)
-        first = scores if first is None else first
-        mean, low, high = t_interval(np.nanmean(scores - first, axis=1))
-        print(
-            f"{where}: {name}: {np.nanmean(scores):.3f} bits, utilisation {use:.3f}; over the first {mean:+.3f} "
-            f"[{low:+.3f}, {high:+.3f}]; {failed} failed"
-        )
+        scores = np.array([[each["score_bits"] for each in own] for own in trials])
+        row = {
+            "score_bits": float(np.nanmean(scores)),
+            "utilisation": float(np.nanmean([[each["utilisation"] for each in own] for own in trials])),
+            "failed": sum(bool(each["error"]) for own in trials for each in own),
+        }
+        if before is not None:
+            row |= dict(zip(("over", "low", "high"), t_interval(np.nanmean(scores - before, axis=1)), strict=True))
+        before, rows[name] = scores, row
+    return rows
 
 
 if __name__ == "__main__":

@@ -401,6 +401,17 @@ def on_linux() -> str:
     return table((*head, "queueing, ms"), rows)
 
 
+def laws_on_linux() -> str:
+    """Return what laws learnt with and without jitter score on Linux and in the engine."""
+    rows = [
+        [where, *(f"{each['score_bits']:.3f}" for each in laws.values()), *(with_interval(each) for each in over)]
+        for where, laws in read("linux-laws").items()
+        for over in [[{**each, "difference": each["over"]} for each in laws.values() if "over" in each]]
+    ]
+    kinds = ("learnt without jitter", "with jitter", "and with `fair-share`")
+    return table(("", *kinds, "jitter brings", "the header brings"), rows)
+
+
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
@@ -425,6 +436,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
     "linux": on_linux,
+    "linux-laws": laws_on_linux,
+    "linux-law": lambda: headers("linux-law"),
     "ai-ways": lambda: ways(False),
     "ai-ways-jobs": lambda: ways(True),
     "rl-cc": rl_cc,
