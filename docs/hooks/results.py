@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+import numpy as np
 from markdown_tables import judged, table
 
 from lcca.evaluation.report.words.statements import interval, number, with_interval
@@ -412,6 +413,22 @@ def laws_on_linux() -> str:
     return table(("", *kinds, "jitter brings", "the header brings"), rows)
 
 
+def jobs() -> str:
+    """Return what headers bring to training jobs in each scenario, by Student's t over training seeds."""
+    scores: dict[str, dict[str, Any]] = {}
+    found = read("ai-headers")
+    for each in (*({**row, "stratum": "all three"} for row in found["signal_sets"]), *found["strata"]):
+        scores.setdefault(each["stratum"], {})[each["name"]] = np.array(each["scores_bits"])
+    names = [name for name in scores["all three"] if name != "e2e+receiver-rank"]
+
+    def cell(of: Mapping[str, Any], name: str) -> str:
+        mean, low, high = t_interval(of[name] - of["e2e+receiver-rank"])
+        return with_interval({"difference": mean, "low": low, "high": high})
+
+    rows = [[f"`{name}`", *(cell(of, name) for of in scores.values())] for name in names]
+    return table(("", *scores), rows)
+
+
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
@@ -435,6 +452,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
+    "ai-headers": jobs,
     "linux": on_linux,
     "linux-laws": laws_on_linux,
     "linux-law": lambda: headers("linux-law"),

@@ -63,7 +63,7 @@ class TestLinux(SimulatorConformance):
         """Skip elsewhere."""
 
     def simulator(self, jobs: int) -> Simulator:
-        return Linux(self.DURATION, LinuxOptions(probe=False, late_percent=50))
+        return Linux(self.DURATION, LinuxOptions(probe=False, late_percent=100))
 
     def impossible(self) -> tuple[Policy, Network]:
         return FixedWindow(5), Network(0, 1.0, 10.0, 1, math.inf, 1.0, 0.0, 0.0)
