@@ -51,8 +51,7 @@ void bind_network(nb::module_& m) {
             new (self) Network(network);
           },
           "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "loss"_a, "workload"_a, "layout"_a = nb::none(),
-          "jitter"_a = 0.0,
-          "`workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.")
+          "jitter"_a = 0.0, "`workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.")
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def("planned_flows", &plan, "network"_a, "seed"_a, "duration"_a,

@@ -16,15 +16,15 @@ enum class Component : std::uint64_t {
   flow_length = 4,
   loss = 5,
   arrival = 6,
-  selection = 7,    // which packets carry what of a header
-  rounding = 8,     // of numbers in headers
-  flow_ends = 9,    // who sends to whom in a fabric
-  sampling = 10,    // which packets a switch of a fabric counts
-  stamp_loss = 11,  // which packets a hop does not write to
-  estimation = 12,  // errors of what hops write
-  flow_hash = 13,   // where a hop's map has its flows
-  adoption = 14,    // which senders have the first of two policies
-  deployment = 15,  // which links and switches write into headers
+  selection = 7,     // which packets carry what of a header
+  rounding = 8,      // of numbers in headers
+  flow_ends = 9,     // who sends to whom in a fabric
+  sampling = 10,     // which packets a switch of a fabric counts
+  stamp_loss = 11,   // which packets a hop does not write to
+  estimation = 12,   // errors of what hops write
+  flow_hash = 13,    // where a hop's map has its flows
+  adoption = 14,     // which senders have the first of two policies
+  deployment = 15,   // which links and switches write into headers
   exploration = 16,  // noise of actions while a network learns
   jitter = 17        // how late senders note ACKs
 };

@@ -74,7 +74,7 @@ class ByLaw : public WithSignals {
 
  private:
   struct alignas(64) State {
-    std::vector<Stack> seen;  // the last one of each way
+    std::vector<Stack> seen;                                         // the last one of each way
     std::array<double, lcca_fabric_most_signals> values{}, forms{};  // 0 until the signal is known
     std::uint32_t known = 0;                                         // one bit for each
     lcca_fabric_flow flow;

@@ -44,8 +44,8 @@ class WithSignals : public Transport {
 
   double line_packets(const Flow& flow) const { return flow.line_gbps / 8e-3 / frame_bytes_; }  // packets/µs
 
-  // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the last ACK of the same
-  // way, 0 and not `compared` at its first one.
+  // What the stamps of the hops say: the longest queue, bytes; the highest share of a link since the last ACK of the
+  // same way, 0 and not `compared` at its first one.
   struct Looked {
     double queue = 0, link = 0;
     bool compared = false;
