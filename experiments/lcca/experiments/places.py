@@ -220,6 +220,9 @@ def _on_networks(
     """Return contenders on networks, with the headers that their files name."""
     require(verb.trial_cache is None, "--trial-cache: is of places that studies add; leave it out here")
     name, settings = simulator_of(verb, space.simulators)
+    require(
+        name != "linux" or verb.executor == "local", "--executor: trials on Linux run here, one at a time: leave it out"
+    )
     where: Any = name  # a word of `resolve` too
     found = [resolve(each, where) for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))

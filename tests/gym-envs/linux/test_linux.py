@@ -142,10 +142,17 @@ def test_networks_that_this_machine_is_not(changes: dict[str, float], said: str)
 
 
 def test_trials_that_agree_to_the_byte_are_one_sample() -> None:
-    simulator = Linux(3e5, QUIET)
-    twice = simulator.run([simulator.compile(FixedWindow(4))], NetworkList([network()]), [0, 0], [0, 0], [1, 1])
-    counts = twice["sender_sent"]
-    assert bool(twice.errors[1]) == (counts[0] == counts[1])
+    simulator, met = Linux(3e5, QUIET), set[Any]()
+    plan = simulator.plan(simulator.compile(FixedWindow(4)), network(), 1)
+    flows = {"sent": [9, 8], "delivered": [7, 8], "dropped": [2, 0]}
+    one = {"late_us": (1.0, 2.0, 3.0), "missed": 0, "sent": 17, "flows": flows}
+    other = one | {"flows": flows | {"delivered": [7, 7]}}
+    said = [
+        simulator._fault(each, plan, met, of)
+        for each, of in ((one, (0, 0)), (other, (0, 0)), (one, (1, 0)), (one, (0, 0)))
+    ]
+    assert said == ["", "", "", "agrees to the byte with another trial here: they are one sample"]
+    assert simulator._fault(one | {"missed": 3}, plan, met, (2, 0)).startswith("the link missed 3 packets")
 
 
 def test_late_trials_do_not_count() -> None:

@@ -30,7 +30,7 @@ def agreeing(verb: Agree) -> Prepared:
     require(margin_bits > 0, f"margin_bits: must be > 0, got {margin_bits:g}")
     asked = verb.simulator or "ns3"
     names = asked.split("+") if "+" in asked else ["engine", asked]
-    require(len(names) == 2, f"--simulator {asked[:60]}: two at a time, as in ns3+linux")
+    require(len(names) == 2 and all(names), f"--simulator {asked[:60]}: two at a time, as in ns3+linux")
     meetings = [meet(verb.policies, verb.on, replace(verb, simulator=each), "agree") for each in names]
     meeting = meetings[1]
     places = [each.place for each in meetings if isinstance(each.place, NetworkTrials)]

@@ -31,33 +31,15 @@ from lcca.remy_plus.policies.families import OF_KERNEL
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import FixedWindow, Mixture, Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.record import REAL_TIME, Record
-from lcca.workers.pool import Failure, Pool
+from lcca.workers.pool import Failure
 from lcca.workers.processes import run_all
 
 MISSING = "lcca-linux is not installed: from a checkout, `make linux`, or pip install ./gym-envs/linux"
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
-KERNEL_NAMES = (
-    {"newreno": "reno", "lp": "lp"}
-    | {
-        name: name
-        for name in (
-            "cubic",
-            "bbr",
-            "vegas",
-            "bic",
-            "htcp",
-            "illinois",
-            "westwood",
-            "yeah",
-            "veno",
-            "hybla",
-            "highspeed",
-        )
-    }
-    | {"scalable": "scalable"}
-)
+_ALIKE = "cubic bbr vegas bic htcp illinois westwood yeah veno hybla highspeed scalable lp".split()
+KERNEL_NAMES = {"newreno": "reno"} | {name: name for name in _ALIKE}
 """What a hand-designed congestion control is called by Linux."""
 
 Compiled: TypeAlias = tuple[Any, ...] | Mixture
@@ -86,12 +68,10 @@ class Linux:
     Attributes:
         duration: µs of a trial, in which it lasts that long.
         options: beside the network.
-        pool: not used; trials run here.
     """
 
     duration: float = 5e6
     options: LinuxOptions = field(default_factory=LinuxOptions)
-    pool: Pool | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that it can run here."""
