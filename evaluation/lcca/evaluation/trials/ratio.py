@@ -272,6 +272,39 @@ class Completion(OfTrial):
         return len(found.job_times), open_, lacking_us(found, ~found.times.finished) if open_ else 0.0
 
 
+def shared_over_bound(trial: Outcome) -> float:
+    """Return the geometric mean of jobs' time over bound and of the slowdown of flows of no job, if there are any."""
+    bound = float(FABRIC_TRIALS["job_over_bound"].compute(trial))
+    others = of_no_job(trial).telling
+    if not len(others.size_bytes):
+        return bound
+    return float(2.0 ** ((math.log2(bound) + np.minimum(log2(others.slowdown), -WORST_BITS).mean()) / 2))
+
+
+def of_no_job(trial: Outcome) -> FlowTimes:
+    """Return what became of the flows that belong to no job."""
+    job = trial.flows.job
+    return trial.times.where(job[trial.started] < 0 if len(job) else np.ones(len(trial.started), dtype=bool))
+
+
+class CompletionAndSlowdown(OfTrial):
+    """Jobs of training that end soon, and not at the cost of others: completion and slowdown of other flows by halves.
+
+    By `Completion` alone a policy gains what it takes from storage beside a job. Without other flows it is the same.
+    """
+
+    of: ClassVar[Metric] = Metric(
+        "job_and_others", "time over bound with slowdown of others", shared_over_bound, "less", needs="jobs"
+    )
+    said: ClassVar[dict[str, str]] = {"completion": "over bound, and slowdown of other flows"}
+
+    def unfinished(self, found: Outcome) -> tuple[int, int, float]:
+        """Return how many jobs and other flows did not end; see `Ratio.unfinished`."""
+        ended = [found.job_times["finished"].to_numpy(dtype=bool), of_no_job(found).finished]
+        open_ = sum(int((~each).sum()) for each in ended)
+        return sum(map(len, ended)), open_, lacking_us(found, ~found.times.finished) if open_ else 0.0
+
+
 class Recovery(OfTrial):
     """Delivery that is soon back after an event, in the mean over events.
 

@@ -15,6 +15,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from lcca.evaluation.trials.layout import CONFIG
 from lcca.evaluation.trials.ratio import (
     Completion,
+    CompletionAndSlowdown,
     CompletionTime,
     Queue,
     Ratio,
@@ -70,6 +71,7 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             Queue("queue-p99", 0.99),
             RoundTime("rounds"),
             Completion("completion"),
+            CompletionAndSlowdown("completion-and-slowdown"),
             Throughput("throughput"),
             Recovery("recovery"),
         )

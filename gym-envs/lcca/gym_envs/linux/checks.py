@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from lcca.gym_envs.linux.kernel.registered import NEEDED, missing
 from lcca.gym_envs.linux.simulator import AVAILABLE
 
 _REAL_TIME = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"
@@ -40,6 +41,8 @@ def pieces() -> Iterator[tuple[str, bool, str, str]]:
     )
     controls = AVAILABLE.read_text().split() if AVAILABLE.is_file() else []
     yield "linux: congestion controls", bool(controls), ", ".join(controls), "modprobe tcp_bbr, and others"
+    lacks = missing()
+    yield "linux: laws in the kernel", not lacks, f"lacks {', '.join(lacks)}" if lacks else "BPF by clang", NEEDED
 
 
 def _runs(command: list[str]) -> bool:

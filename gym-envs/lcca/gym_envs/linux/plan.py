@@ -22,6 +22,7 @@ class LinuxOptions:
         quick_acks: whether the kernel's receivers acknowledge every packet at once.
         real_time: whether the trial's threads have priority over other processes, where the system allows that.
         probe: whether a second's trial says first whether this machine can carry the rate.
+        kernel_laws: whether control laws run in the kernel's TCP, by BPF, and not in a process over UDP.
 
     Raises:
         InputError: a value that is out of range.
@@ -35,6 +36,7 @@ class LinuxOptions:
     quick_acks: bool = True
     real_time: bool = True
     probe: bool = True
+    kernel_laws: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""

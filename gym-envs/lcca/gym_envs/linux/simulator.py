@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.gym_envs.linux.host import run_plan
+from lcca.gym_envs.linux.kernel.registered import registered
 from lcca.gym_envs.linux.plan import LinuxOptions
 from lcca.gym_envs.processes.plans import network_part
 from lcca.gym_envs.processes.rows import columns
@@ -29,6 +30,7 @@ from lcca.remy_plus.core.stamping import PLAIN, Stamping, raw_stamping
 from lcca.remy_plus.network import Network, NetworkList, compile_workload
 from lcca.remy_plus.policies.families import OF_KERNEL
 from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.policy import FixedWindow, Mixture, Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.record import REAL_TIME, Record
 from lcca.workers.pool import Failure
@@ -100,6 +102,8 @@ class Linux:
             return policy
         if isinstance(policy, HandDesigned):
             return "kernel", _kernel_name(policy)
+        if self.options.kernel_laws and isinstance(policy, Law):
+            return "kernel", registered(policy, self.options.time_scale)
         stamping = policy.stamping if isinstance(policy, WithHeader) else raw_stamping(seen(policy))
         plain = [name for name in seen(policy) if CARRIED.get(name) in PLAIN and (stamping is None or stamping.plain)]
         require(not plain, f"policy: {', '.join(plain)}: on Linux a header brings them: name one that does")

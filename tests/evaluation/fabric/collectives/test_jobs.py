@@ -135,6 +135,28 @@ def test_a_lone_ring_on_a_star_takes_its_bound() -> None:
     assert row["bus_gbps"] == pytest.approx(2 * 2 * 7 / 8 * 160_000 * 8 / (took - 60) / 1000)
 
 
+def test_a_job_that_takes_from_others_gains_by_completion_alone() -> None:
+    """The mean of two scores, of the job and of flows of no job: these lose where a class of their own comes last."""
+    both = fabric_utility("completion-and-slowdown")
+    rows = {}
+    for storage in (0, 1):
+        job = {"kind": "job", "priority": 0, "operations": [RING]}
+        other = {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.6}
+        parts = {"parts": [job, other | {"load_of": "host-links", "priority": storage}], "kind": "mix"}
+        keys = {"name": "t", "topology": STAR, "workload": parts, "duration_us": 300, "switch": {"priorities": 2}}
+        trial = run(FabricScenario.model_validate(keys), "dctcp")
+        others = trial.times.where(trial.flows.job[trial.started] < 0)
+        of_job, of_others = (trial.row(each)["score_bits"] for each in map(fabric_utility, ("completion", "slowdown")))
+        slowdowns = -np.log2(others.telling.slowdown).mean()
+        rows[storage] = of_job, slowdowns
+        assert slowdowns != pytest.approx(of_others)
+        assert trial.row(both)["score_bits"] == pytest.approx((of_job + slowdowns) / 2)
+        assert both.unfinished(trial)[0] == 1 + len(others.size_bytes)
+    assert rows[1][0] > rows[0][0] and rows[1][1] < rows[0][1]
+    alone = run(scenario(STAR, {"operations": [RING]}), "dctcp")
+    assert alone.row(both)["score_bits"] == alone.row(fabric_utility("completion"))["score_bits"]
+
+
 @pytest.mark.parametrize("transport", ["dctcp", "nscc", "homa"])
 @pytest.mark.parametrize("uplink", [100, 25])
 def test_no_job_ends_before_its_bound(transport: str, uplink: int) -> None:

@@ -20,10 +20,13 @@ EXAMPLES = """\
   lcca export results/quickstart/0123456789ab paper/tables --form latex
   lcca export results/quickstart/0123456789ab sqlite:///mlflow.db
   lcca export configs/fabric/incast.yaml incast.cm
-  lcca export configs/policies/law-e2e.json law.c"""
+  lcca export configs/policies/law-e2e.json law.c
+  lcca export configs/policies/law-e2e.json law.bpf.c --form bpf"""
 
-FORMS = ("csv", "parquet", "latex", "fct")
+OF_TABLES = ("csv", "parquet", "latex", "fct")
 """Those of `lcca.experiments.reading.exporting.export_tables`."""
+
+OF_LAWS = ("c", "bpf")
 
 
 @frozen
@@ -38,18 +41,21 @@ class Export:
     _: KW_ONLY
     form: str | None = option(
         "of a run's tables (default: csv); latex: tables of a paper, and numbers.tex; fct: completion times on a "
-        "fabric as HPCC's simulator writes them",
-        choices=FORMS,
+        "fabric as HPCC's simulator writes them; of a law (default: c): bpf, a congestion control for Linux's kernel",
+        choices=(*OF_TABLES, *OF_LAWS),
     )
 
 
 def run(verb: Export, options: argparse.Namespace) -> int:
     of_run = verb.what.is_dir()
     store = of_run and ":/" in verb.to
-    if verb.form is not None and (store or not of_run):
-        raise InputError(f"{verb.what}: --form is of tables; it needs a run's folder, and a folder to write to")
+    scenario = not of_run and verb.what.suffix in (".yaml", ".yml")
+    forms = OF_TABLES if of_run and not store else () if of_run or scenario else OF_LAWS
+    if verb.form is not None and verb.form not in forms:
+        words = f"--form is {' or '.join(forms)} here" if forms else "has one form: leave --form out"
+        raise InputError(f"{verb.what}: {words}; tables are of a run's folder, c and bpf of a law")
     if not of_run:
-        return _flows(verb, options) if verb.what.suffix in (".yaml", ".yml") else _policy(verb, options)
+        return _flows(verb, options) if scenario else _policy(verb, options)
     return _logged(verb, options) if store else _tables(verb, options)
 
 
@@ -99,6 +105,7 @@ def _flows(verb: Export, options: argparse.Namespace) -> int:
 
 
 def _policy(verb: Export, options: argparse.Namespace) -> int:
+    from lcca.gym_envs.linux.kernel.source import kernel_source
     from lcca.inputs.files import write_atomically
     from lcca.remy_plus.files import lawc, policyfile
     from lcca.remy_plus.policies.fabric_law import FabricLaw
@@ -108,5 +115,9 @@ def _policy(verb: Export, options: argparse.Namespace) -> int:
     policy = policyfile.load(verb.what).policy
     if not isinstance(policy, Law | FabricLaw):
         raise InputError(f"{verb.what}: only laws of windows have a form in C")
-    write_atomically(file, lawc.c_source(policy).encode())
+    in_kernel = verb.form == "bpf"
+    if in_kernel and not isinstance(policy, Law):
+        raise InputError(f"{verb.what}: a law of a fabric has no form in BPF")
+    text = kernel_source(policy) if in_kernel and isinstance(policy, Law) else lawc.c_source(policy)
+    write_atomically(file, text.encode())
     return print_answer(options, {"c": str(file), "terms": (n := len(policy.terms))}, f"wrote {file}: {n} terms")

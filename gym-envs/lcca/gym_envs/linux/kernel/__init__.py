@@ -1,0 +1,1 @@
+"""Control laws in Linux's kernel, by BPF."""
