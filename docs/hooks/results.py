@@ -429,6 +429,24 @@ def jobs() -> str:
     return table(("", *scores), rows)
 
 
+def storage() -> str:
+    """Return what a ring and the storage beside it take, in one class and with storage in its own."""
+    places = ("small-storage", "small-storage-classes")
+
+    def cells(found: Mapping[str, Any]) -> list[str]:
+        least = "≥ " if found["unfinished"] else ""
+        slow, p99 = f"{found['storage_slowdown']:.3g}", f"{found['storage_p99']:.3g}"
+        return [f"{found['job_over_bound']:.2f}", f"{least}{slow}, {least}{p99}"]
+
+    rows = [
+        [f"{name.partition('.')[0]}{name.partition('.s')[2] and ', training seed ' + name.partition('.s')[2]}"]
+        + [text for place in places for text in cells(found[place])]
+        for name, found in read("ai-storage")["policies"].items()
+    ]
+    head = ("", "job", "storage: mean, p99", "job, two classes", "storage, two classes")
+    return table(head, rows)
+
+
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
@@ -453,6 +471,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
     "ai-headers": jobs,
+    "ai-storage": storage,
     "linux": on_linux,
     "linux-laws": laws_on_linux,
     "linux-law": lambda: headers("linux-law"),
