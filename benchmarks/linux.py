@@ -3,7 +3,7 @@
     python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--jitter 0]
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
-controls run here and in ns-3, policies of the engine here (over UDP) and in the engine; each network once in each. What
+controls run here and in ns-3, policies of the engine here (over UDP, laws with `@kernel` in its TCP) and in the engine; each network once in each. What
 was measured is kept (--trials FILE), and what that has is not measured again. Printed per policy, as JSON by --json: on
 how many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
 """
@@ -52,11 +52,11 @@ def networks(count: int, seed: int, scale: float) -> list[Network]:
     return found
 
 
-def simulator(name: str, seconds: float, scale: float) -> Any:
+def simulator(name: str, seconds: float, scale: float, in_kernel: bool) -> Any:
     """Return a simulator for trials of so many seconds."""
     us = seconds * 1e6 / scale
     if name == "linux":
-        return Linux(us, LinuxOptions(time_scale=scale, probe=False))
+        return Linux(us, LinuxOptions(time_scale=scale, probe=False, kernel_laws=in_kernel))
     if name == "ns3":
         return Ns3(us, jobs=1, options=Ns3Options(packet_bytes=BYTES, header_bytes=0))
     return Engine(us, jobs=1)
@@ -64,8 +64,9 @@ def simulator(name: str, seconds: float, scale: float) -> Any:
 
 def measured(name: str, policy: str, on: Network, seconds: float, scale: float, seed: int) -> dict[str, Any]:
     """Return goodput as a share of the link, queueing in ms and what is known of the trial's quality."""
-    runs = simulator(name, seconds, scale)
-    compiled = runs.compile(resolve(policy, "engine" if name == "engine" else name).policy)
+    file, _, place = policy.partition("@")
+    runs = simulator(name, seconds, scale, place == "kernel")
+    compiled = runs.compile(resolve(file, name).policy)
     record = runs.run([compiled], NetworkList([on]), [0], [0], [seed])
     row = {
         "goodput": float(record["trial_delivered"][0] / (runs.duration * on.link_rate)),
@@ -128,7 +129,7 @@ def agreement(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> 
     near = abs(queue / np.maximum(other, 1e-9) - 1) <= QUEUE[kind]
     near |= abs(queue - other) <= (QUEUE_MS if kind == "kernel" else packet_ms / 10)
     return {
-        "policy": Path(policy).stem + (f", jitter {given.jitter:g} ms" if given.jitter else ""),
+        "policy": Path(policy).name.replace(".json", "").replace("@", ", in the ") + (f", jitter {given.jitter:g} ms" if given.jitter else ""),
         "peer": peer,
         "networks": len(rows),
         "goodput_agrees": int(goodput.sum()),
