@@ -379,3 +379,11 @@ def test_tests_in_other_processes_leave_the_same(lcca: RunCommand, finished: Pat
     path, asked = finished.parent / "flows.yaml", ("--out", tmp_path / "run", "--executor", "processes", "--jobs", 2)
     assert lcca("sweep", path, *asked).status == 0
     assert results(tmp_path / "run") == results(finished)
+
+
+def test_a_campaign_that_scores_jobs_alone_has_jobs_alone() -> None:
+    """Laws would learn to starve what is not scored."""
+    with pytest.raises(ConfigError, match=r"completion: scores jobs alone, and ai-small-storage has flows of no job"):
+        read_campaign(Path("configs/ai/headers.yaml"), ["utilities=[completion]"])
+    alone = "networks.fabric=[configs/ai/scenarios/small.yaml]"
+    assert read_campaign(Path("configs/ai/headers.yaml"), ["utilities=[completion]", alone]).name == "ai-headers"

@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds, require_runs
+from lcca.evaluation.fabric.workload.collectives.job import Job
 from lcca.evaluation.scenarios.spaces import has_spaces
+from lcca.evaluation.trials.ratio import Completion
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.campaign.trials import OWN
 from lcca.inputs.errors import InputError, about, require
@@ -80,6 +82,8 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
             with about("utilities"):
                 utility = fabric_utility(each.name)
                 require_rounds(space.scenarios, utility)
+                if isinstance(utility, Completion) and space is own:
+                    _require_jobs_alone(space, utility)
             for name, scenario in product(config.hand_designed, space.scenarios):
                 with about("hand_designed" if space is own else where):
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
@@ -89,6 +93,15 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)
+
+
+def _require_jobs_alone(space: FabricSpace, utility: Completion) -> None:
+    for scenario in space.scenarios:
+        require(
+            all(isinstance(part, Job) for _, part in scenario.parts),
+            f"{utility.name}: scores jobs alone, and {scenario.name} has flows of no job, which policies would learn to "
+            "starve; use completion-and-slowdown",
+        )
 
 
 def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:
