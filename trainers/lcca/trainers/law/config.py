@@ -79,7 +79,7 @@ UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""
 
 RATES = (("fair_rate", ("fair_rate",)), ("capacity/flows", ("capacity", "flows")), ("1/flows", ("flows",)))
-"""Rates that hops grant, and the signals that they need; the first that a set has is used."""
+"""Rates that hops grant, and the signals that they need."""
 
 
 STEEP = ("queueing", "queueing_2", "queueing_8", "smallest_gap_ratio", "queued_share", "since_queue")
@@ -125,15 +125,16 @@ class StageConfig(Model):
     Attributes:
         trials: of the stage.
         terms: that are searched: those of a plain law, or all.
-        features: whose coefficients are searched: of "none", of what a law measures itself ("own"), or of the set's
-            signals too ("all").
+        features: whose coefficients are searched: of "none", of what a law measures itself ("own"), of the set's other
+            signals alone, with the terms of a rate that hops grant ("new"), or of all. A set without others searches
+            its "own" in a stage of "new".
         width: of the first perturbations, in units of the terms' own.
         feature_width: of those of the map's coefficients.
     """
 
     trials: Annotated[int, Key(ge=1, le=10**9)]
     terms: Literal["plain", "all"] = "all"
-    features: Literal["none", "own", "all"] = "all"
+    features: Literal["none", "own", "new", "all"] = "all"
     width: Annotated[float, Key(gt=0, le=10)] = 0.5
     feature_width: Annotated[float, Key(gt=0, le=10)] = 0.15
 
@@ -148,8 +149,8 @@ STAGES = (
 class StagedConfig(TrainerConfig):
     """A search by SNES, mirrored, in stages (`LawTrainer`).
 
-    Stages before the first one of all features are the same for all signal sets: sets share them and differ by what
-    they make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
+    Stages before the first one of a set's other signals are the same for all signal sets: sets share them and differ by
+    what they make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
     Headers take no bytes before their stage.
 
     Attributes:
@@ -191,8 +192,9 @@ class StagedConfig(TrainerConfig):
 
     @property
     def alike(self) -> int:
-        """How many stages there are before the first one of all features: the same for all signal sets."""
-        return next((at for at, stage in enumerate(self.stages) if stage.features == "all"), len(self.stages))
+        """How many stages there are before the first one of a set's signals: the same for all sets."""
+        others = (at for at, stage in enumerate(self.stages) if stage.features in ("new", "all"))
+        return next(others, len(self.stages))
 
 
 class LawConfig(StagedConfig):
@@ -226,9 +228,10 @@ class LawConfig(StagedConfig):
         return others if self.inputs is None else tuple(name for name in others if short_name(name) in self.inputs)
 
     @staticmethod
-    def rate_of(signals: Sequence[str]) -> str | None:
-        """Return what the hops of these signals grant a flow, as `Law.rate`."""
-        return next((rate for rate, needed in RATES if all(name in signals for name in needed)), None)
+    def rates_of(signals: Sequence[str]) -> tuple[str, ...]:
+        """Return what hops grant a flow by these signals, as `Law.rate`; none by a part of what another one needs."""
+        known = {rate: set(needed) for rate, needed in RATES if set(needed) <= set(signals)}
+        return tuple(rate for rate, needed in known.items() if not any(needed < other for other in known.values()))
 
     def require(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`: a law measures RTTs and gaps between ACKs."""

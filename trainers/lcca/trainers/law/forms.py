@@ -100,20 +100,27 @@ class Form(Protocol):
         """
 
 
-def form_of(task: Task, config: StagedConfig) -> Form:
-    """Return the form of a task's laws."""
+def forms_of(task: Task, config: StagedConfig) -> tuple[Form, ...]:
+    """Return the forms that a task's laws may have: several where hops grant several rates, one for each.
+
+    A law that a training goes on from keeps the rate that it has.
+    """
     if isinstance(config, PathsConfig):
-        return PathForm(task, config)
+        return (PathForm(task, config),)
     assert isinstance(config, LawConfig)
-    return FabricForm(task, config) if isinstance(task.space, FabricSpace) else WindowForm(task, config)
+    if isinstance(task.space, FabricSpace):
+        return (FabricForm(task, config),)
+    before = task.warm_start.policy if task.warm_start else None
+    rates = (before.rate,) if isinstance(before, Law) and before.rate else config.rates_of(task.signals)
+    return tuple(WindowForm(task, config, rate) for rate in rates or (None,))
 
 
 class WindowForm:
     """Laws for networks: windows in packets that ACKs move."""
 
-    def __init__(self, task: Task, config: LawConfig) -> None:
-        self.config = config
-        self.inputs, self.rate = config.inputs_of(task.signals), config.rate_of(task.signals)
+    def __init__(self, task: Task, config: LawConfig, rate: str | None) -> None:
+        self.config, self.rate = config, rate
+        self.inputs = config.inputs_of(task.signals)
 
     @property
     def start(self) -> tuple[Terms, Features]:
@@ -129,9 +136,12 @@ class WindowForm:
     def numbers(self, terms: Terms, stage: StageConfig) -> Numbers:
         """See `Form`."""
         granted = terms["pull"] == AT_RATE["pull"] and terms["pace_target"] == AT_RATE["pace_target"]
-        by_window = PLAIN | RICH | (TOWARDS if self.rate else {})
+        towards = TOWARDS if self.rate else {}
+        new = stage.features == "new" and bool(self.inputs or self.rate)
+        by_window = towards if new else PLAIN | RICH | towards
         searched = PLAIN if stage.terms == "plain" else GRANTED if granted else by_window
-        features = {"none": (), "own": tuple(FEATURES), "all": (*FEATURES, *self.inputs)}[stage.features]
+        known = {"none": (), "own": tuple(FEATURES), "all": (*FEATURES, *self.inputs)}
+        features = self.inputs if new else known.get(stage.features, tuple(FEATURES))
         gap_alone = STEEP if self.config.hops == "several" else ()
         coefficients = tuple(
             (name, at)
@@ -180,8 +190,10 @@ class FabricForm:
 
     def numbers(self, terms: Terms, stage: StageConfig) -> Numbers:
         """See `Form`."""
-        searched, own = self._known(FABRIC_TERMS), self._known(FABRIC_FEATURES) if stage.features != "none" else {}
-        inputs = self.inputs if stage.features == "all" else ()
+        inputs = self.inputs if stage.features in ("new", "all") else ()
+        new = stage.features == "new" and bool(inputs)
+        searched = {} if new else self._known(FABRIC_TERMS)
+        own = {} if new or stage.features == "none" else self._known(FABRIC_FEATURES)
         of_signals = {(name, at): width for name in inputs for at, width in enumerate(fabric_signal(name)) if width}
         if not self.sizes:
             of_signals = {place: width for place, width in of_signals.items() if OF_SIGNAL[place[1]] != "× size"}
@@ -232,9 +244,10 @@ class PathForm:
 
     def numbers(self, terms: Terms, stage: StageConfig) -> Numbers:
         """See `Form`."""
-        inputs = self.inputs if stage.features == "all" else ()
-        widths = [stage.width * each.width for each in PATH_TERMS.values()] + [stage.width * SIGNAL_WIDTH] * len(inputs)
-        return Numbers(PATH_TERMS, tuple((name, 0) for name in inputs), np.array(widths))
+        inputs = self.inputs if stage.features in ("new", "all") else ()
+        searched = {} if stage.features == "new" and inputs else PATH_TERMS
+        widths = [stage.width * each.width for each in searched.values()] + [stage.width * SIGNAL_WIDTH] * len(inputs)
+        return Numbers(searched, tuple((name, 0) for name in inputs), np.array(widths))
 
     def law(self, terms: Terms, features: Features) -> PathLaw:
         """See `Form`."""

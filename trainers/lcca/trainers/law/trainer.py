@@ -18,7 +18,7 @@ from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.law.config import StagedConfig
-from lcca.trainers.law.forms import Features, Form, Numbers, Terms, form_of
+from lcca.trainers.law.forms import Features, Form, Numbers, Terms, forms_of
 from lcca.trainers.search.evolution import Evolution, usual_population
 from lcca.trainers.search.trials import Effort, StepTrials, training_trials
 
@@ -37,6 +37,7 @@ class LawState:
         terms: of the law so far, by name.
         features: coefficients of features by name.
         kept: what each stage has come to.
+        form: which of the task's forms of laws it has.
         stage: which comes next or goes on.
         began: trials before it.
         step: steps taken; it names the networks of the next one.
@@ -47,6 +48,7 @@ class LawState:
     terms: Terms
     features: Features = field(default_factory=dict)
     kept: list[tuple[Terms, Features]] = field(default_factory=list)
+    form: int = 0
     stage: int = 0
     began: int = 0
     step: int = 0
@@ -90,7 +92,7 @@ class LawTrainer:
         self.checkpoint, self.keep = checkpoint, keep
         own = tuple(name for name in task.signals if name in OWN)
         self.plain = replace(task, header=None, signals=own)
-        self.form, self.plain_form = form_of(task, config), form_of(self.plain, config)
+        self.forms, self.plain_form = forms_of(task, config), forms_of(self.plain, config)[0]
         self.shared = shared if self.config.alike and not task.warm_start else None
         self.state = self._begin()
 
@@ -102,15 +104,20 @@ class LawTrainer:
         if self.shared is not None and self.shared.exists():
             state = LawState.load(self.shared, SHARED)
             for number, kept in enumerate(state.kept):
-                self.keep(number, self.form.law(*kept))
+                self.keep(number, self.forms[0].law(*kept))
             return state
-        return LawState(*self.form.start)
+        return LawState(*self.forms[0].start)
 
     def _warm(self, start: WarmStart) -> LawState:
         """Return the state after the stages that sets share, at a law whose signals are some of the task's."""
-        terms, features = self.form.numbers_of(start.policy)
+        terms, features = self.forms[0].numbers_of(start.policy)
         stage = min(self.config.alike, len(self.config.stages) - 1)
         return LawState(terms, features, stage=stage, step=start.step)
+
+    @property
+    def form(self) -> Form:
+        """Of the law so far."""
+        return self.forms[self.state.form]
 
     @property
     def done(self) -> bool:
@@ -157,11 +164,12 @@ class LawTrainer:
     def _generations(self, effort: Effort) -> float:
         """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
         state, config, scores = self.state, self.config, list[float]()
-        stage = config.stages[state.stage]
-        task, form = (self.plain, self.plain_form) if state.stage < self.config.alike else (self.task, self.form)
+        stage, alike = config.stages[state.stage], state.stage < config.alike
+        task = self.plain if alike else self.task
         trials = StepTrials(training_trials(task, self.engine, config.over), state.step, effort)
-        if state.evolution is None and state.stage == self.config.alike:
+        if state.evolution is None and state.stage == config.alike:
             self._choose_beginning(trials)
+        form = self.plain_form if alike else self.form
         if state.evolution is None:
             state.terms = form.started(state.terms, stage)
         numbers = form.numbers(state.terms, stage)
@@ -182,15 +190,19 @@ class LawTrainer:
         return float(np.mean(scores))
 
     def _choose_beginning(self, trials: StepTrials) -> None:
-        """Go on from the form's other beginning, if that is better than where the stage before ended."""
-        terms = self.form.other(self.state.terms)
-        if terms is None:
+        """Go on from another beginning of a form, if one is better than where the stage before ended."""
+        others = [(at, form.other(self.state.terms)) for at, form in enumerate(self.forms)]
+        beginnings = [(at, terms) for at, terms in others if terms is not None]
+        if not beginnings:
             return
         sample = trials.draw(self.config.check_networks)
-        laws = [trials.compiled(law) for law in (self.policy, self.form.law(terms, {}))]
-        before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
-        if after.mean() > before.mean():
-            self.state.terms, self.state.features = terms, {}
+        laws = [self.policy, *(self.forms[at].law(terms, {}) for at, terms in beginnings)]
+        scores = sample.scores([trials.compiled(law) for law in laws], [np.arange(len(sample))] * len(laws))
+        before, *means = (each.mean() for each in scores)
+        best = int(np.argmax(means))
+        if means[best] > before:
+            self.state.form, self.state.terms = beginnings[best]
+            self.state.features = {}
 
     def _generation(
         self,
