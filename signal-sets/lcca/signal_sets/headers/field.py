@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
-from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.model import problem_at, raise_problems
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.core.stamping import Gains
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
-from lcca.signal_sets.headers.parts import Measurement
+from lcca.signal_sets.headers.parts import Grown, Measurement
 from lcca.signal_sets.headers.sources import ELSEWHERE, SOURCES, UNITS, convert
 
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
@@ -33,13 +33,14 @@ EXPRESSION = "expr:"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 
-class HeaderField(Model):
+class HeaderField(Grown):
     """A field.
 
     Attributes:
         name: in lower case, once per header.
         source: one of `SOURCES`, or ``expr:`` and a formula over them and over the header's own fields.
         unit: of all numbers here; the source's own if empty.
+        grants: whether its number, a rate, is what the hop grants the flow: laws may send at it, as at `fair_rate`.
         value: what is written for ``const``, or when ``mark`` holds.
         when: condition at the hop, a formula too; the field stays as it is where it does not hold. Formulas see what
             the header carried as it arrived.
@@ -55,9 +56,12 @@ class HeaderField(Model):
         invalid: the code for "not known", ``all_ones`` or ``zero``; NaN stands for it.
     """
 
+    later: ClassVar[frozenset[str]] = frozenset({"grants"})
+
     name: str = Field(pattern=IDENTIFIER, max_length=40)
     source: str
     unit: str = ""
+    grants: bool = False
     value: float | str | None = None
     when: str = "always"
     only: str | None = None
@@ -209,6 +213,8 @@ class HeaderField(Model):
 
     def _what_hops_do(self) -> Iterator[Wrong]:
         agg, encode = self.agg, self.encode
+        if self.grants and (self.scope != "hop" or UNITS[self.told_in][0] != "rate"):
+            yield "grants", "what a hop grants is a rate that it writes: unit: bit/s, Mbit/s, Gbit/s or byte/s"
         if agg in ("min", "max") and isinstance(encode, Enum | Counter):
             yield "agg", f"{agg} compares codes, and those of {encode.kind} have no order"
         elif agg == "sum" and not (isinstance(encode, Uint) or (isinstance(encode, Linear) and encode.base == 0)):

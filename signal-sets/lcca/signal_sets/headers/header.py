@@ -29,6 +29,7 @@ from lcca.signal_sets.headers.parts import (
     SwitchReply,
 )
 from lcca.signal_sets.headers.sources import SOURCES
+from lcca.signal_sets.headers.units import check_units
 
 Slot = tuple[HeaderField, ...]
 """Fields that share bits: mostly one, several under ``select: one_of``."""
@@ -210,11 +211,15 @@ class Header(Grown):
 
     def _formula_problems(self) -> Iterator[InitErrorDetails]:
         known = [*SOURCES, *(field.name for field in self.fields), "max_hops"]
+        units = {"max_hops": ""} | {field.name: field.told_in for field in self.fields}
+        units |= {name: source.unit for name, source in SOURCES.items()}
         for i, field in enumerate(self.fields):
-            yield from _unknown_names(field.formula, ("fields", i, "source"), known)
-            yield from _unknown_names(field.condition, ("fields", i, "when"), known)
+            unit = field.unit or None
+            yield from _formula_problem(field.formula, ("fields", i, "source"), known, units, unit)
+            yield from _formula_problem(field.condition, ("fields", i, "when"), known, units)
         if self.switch_reply:
-            yield from _unknown_names(Expression(self.switch_reply.when), ("switch_reply", "when"), known)
+            when = Expression(self.switch_reply.when)
+            yield from _formula_problem(when, ("switch_reply", "when"), known, units)
 
     def _slot_problems(self) -> Iterator[InitErrorDetails]:
         text = "adjacent fields with only share their bits: of one size, each under its own name"
@@ -270,9 +275,12 @@ def _bits(slots: tuple[Slot, ...]) -> int:
     return sum(slot[0].bits for slot in slots)
 
 
-def _unknown_names(formula: Expression | None, at: Keys, known: list[str]) -> Iterator[InitErrorDetails]:
+def _formula_problem(
+    formula: Expression | None, at: Keys, known: list[str], units: Mapping[str, str], unit: str | None = None
+) -> Iterator[InitErrorDetails]:
     try:
         if formula is not None:
             formula.require_known(known)
+            check_units(formula, unit, units)
     except InputError as error:
         yield problem_at(at, str(error))

@@ -40,7 +40,8 @@ def header_signals(header: Header) -> tuple[str, ...]:
     """Return the engine's signals that a policy can use when this header carries them, smoothed ones not counted.
 
     A formula tells the load if its unit is a share, available capacity if it is a rate, the queue if it is packets or
-    bytes, queueing time if it is a time, marks if it is a flag; nothing without a unit.
+    bytes, queueing time if it is a time, marks if it is a flag; nothing without a unit. A field that `grants` is a rate
+    tells `fair_rate`.
     """
     return tuple(read.reading.signal for read in _readings(header))
 
@@ -117,6 +118,15 @@ def _readings(header: Header) -> tuple[_Read, ...]:
     return tuple(found.values())
 
 
+def carriers(header: Header) -> dict[str, list[str]]:
+    """Return the fields that carry each signal; senders read the first."""
+    found: dict[str, list[str]] = {}
+    for field in header.fields if header.reflect is not None else ():
+        if field.scope == "hop" and (read := _reading(header, field)) is not None:
+            found.setdefault(read.reading.signal, []).append(field.name)
+    return found
+
+
 def _reading(header: Header, field: HeaderField) -> _Read | None:
     if field.source == "tx_bytes":
         return _throughput(header, field)
@@ -137,6 +147,8 @@ def _reading(header: Header, field: HeaderField) -> _Read | None:
 
 
 def _carried(field: HeaderField) -> Carried | None:
+    if field.grants:
+        return SOURCES["fair_rate"].carries
     if field.formula is None:
         return SOURCES[field.source].carries
     if _clock(field):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lcca.signal_sets.headers.costs import switch_cost
 from lcca.signal_sets.headers.parts import PerHop
+from lcca.signal_sets.headers.simulated import carriers
 
 if TYPE_CHECKING:
     from lcca.signal_sets.headers.field import HeaderField
@@ -69,7 +70,7 @@ def content(header: Header) -> dict[str, Any]:
 
 def describe(header: Header) -> str:
     """Return a header as text: what it is, what it costs, and a line for each field."""
-    costs = (_cost(header), _in_switch(header))
+    costs = (_cost(header), _in_switch(header), _unread(header))
     texts = (f"{header.name}: {header.title}", header.doc, f"reference: {header.reference}", *costs)
     lines = [line for text in texts for line in textwrap.wrap(text, _LINE)] + [""]
     rows = [("bits", "at", "field", "source", "encoding", "aggregation"), *map(_row, layout(header))]
@@ -86,7 +87,16 @@ def summary(header: Header) -> str:
 
 def _in_switch(header: Header) -> str:
     state, operations = switch_cost(header)
-    return f"in a switch: {_memory(state)} a port, {operations} operations a packet"
+    exact = [each.name for each in header.fields if "flows" in each.measured and each.measure.window != "aged"]
+    only = f"; {', '.join(exact)}: exact on networks, as no switch counts: such a map has window: aged" if exact else ""
+    return f"in a switch: {_memory(state)} a port, {operations} operations a packet{only}"
+
+
+def _unread(header: Header) -> str:
+    """Return what senders of the simulators do not read, since an earlier field carries the same signal."""
+    told = carriers(header)
+    twice = [f"{name} ({signal}, as {told[signal][0]})" for signal in told for name in told[signal][1:]]
+    return f"not read by senders: {', '.join(twice)}" if twice else ""
 
 
 def _memory(bits: int | None) -> str:
