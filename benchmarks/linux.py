@@ -3,8 +3,8 @@
     python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--jitter 0]
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
-controls run here and in ns-3, policies of the engine here (over UDP, laws with `@kernel` in its TCP) and in the engine; each network once in each. What
-was measured is kept (--trials FILE), and what that has is not measured again. Printed per policy, as JSON by --json: on
+controls run here and in ns-3, policies of the engine here (over UDP; laws with `@kernel` in TCP) and in the engine;
+each network once in each. What was measured is kept (--trials FILE), and what that has is not measured again. Printed per policy, as JSON by --json: on
 how many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
 """
 
@@ -128,8 +128,9 @@ def agreement(policy: str, given: argparse.Namespace, found: dict[str, Any]) -> 
     goodput = abs(here / there - 1) <= GOODPUT[kind]
     near = abs(queue / np.maximum(other, 1e-9) - 1) <= QUEUE[kind]
     near |= abs(queue - other) <= (QUEUE_MS if kind == "kernel" else packet_ms / 10)
+    called = Path(policy).name.replace(".json", "").replace("@", ", in the ")
     return {
-        "policy": Path(policy).name.replace(".json", "").replace("@", ", in the ") + (f", jitter {given.jitter:g} ms" if given.jitter else ""),
+        "policy": called + (f", jitter {given.jitter:g} ms" if given.jitter else ""),
         "peer": peer,
         "networks": len(rows),
         "goodput_agrees": int(goodput.sum()),

@@ -8,10 +8,6 @@ OLD is a folder with policies of `configs/signals.yaml`, NEW one with those of `
 seed meets fresh networks of the default space, all its laws the same ones, milliseconds for microseconds. Printed
 as JSON: scores in bits, and what each kind of law has over the one before over training seeds, 95 % by Student's t; on
 Linux, and in the engine without jitter and with 50 µs; in the engine on more networks too.
-
-Trials of the engine are cheap, those on Linux are not, and both say nearly the same of one network. So what Linux says
-of more networks is estimated by a control variate: for each training seed, what the engine with jitter says of all
-networks, and the mean of what Linux has over that on the networks that ran there.
 """
 
 from __future__ import annotations
@@ -67,17 +63,6 @@ def main() -> None:
     rows = {where: compared(scores(where, few, given, found)) for where in WHERE}
     for where in ("engine", "engine, jitter"):
         rows[f"{where}, {given.more} networks"] = compared(scores(where, all_networks, given, found))
-    known, more = (scores("engine, jitter", each, given, found) for each in (few, all_networks))
-    on_linux = scores("linux", few, given, found)
-    differences = {
-        name: np.nanmean(on_linux[name] - on_linux[before] - known[name] + known[before], axis=1)
-        + np.mean(more[name] - more[before], axis=1)
-        for before, name in pairwise(KINDS)
-    }
-    rows[f"linux, {given.more} networks by control variate"] = {
-        name: dict(zip(("over", "low", "high"), t_interval(each), strict=True)) for name, each in differences.items()
-    }
-    rows["trials"] = {"linux": len(on_linux[KINDS[0]].ravel()) * 3, "failed": int(sum(map(failed, on_linux.values())))}
     print(json.dumps(rows, indent=1))
 
 
