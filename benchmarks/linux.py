@@ -4,8 +4,9 @@
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
 controls run here and in ns-3, policies of the engine here (over UDP; laws with `@kernel` in TCP) and in the engine;
-each network once in each. What was measured is kept (--trials FILE), and what that has is not measured again. Printed per policy, as JSON by --json: on
-how many networks goodput and queueing agree, with medians. Real time is 12 s a network and policy.
+each network once in each. What was measured is kept (--trials FILE), and what that has is not measured again. Printed
+per policy, as JSON by --json: on how many networks goodput and queueing agree, with medians. Real time is 12 s a
+network and policy.
 """
 
 from __future__ import annotations
