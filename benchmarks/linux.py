@@ -1,6 +1,7 @@
 """Does this machine's network stack do what ns-3 and the engine say? Thirty networks of long flows, one by one.
 
     python benchmarks/linux.py [--networks 30] [--seconds 12] [--seed 1] [--only linux ns3 engine] [--jitter 0]
+        [--options single_segments=false --trials OTHER.json]
 
 Rates of 10 to 100 Mbit/s, RTTs of 10 to 100 ms, one to four flows that do not end, buffers of half to two BDPs. Kernel
 controls run here and in ns-3, policies of the engine here (over UDP; laws with `@kernel` in TCP) and in the engine;
@@ -53,20 +54,22 @@ def networks(count: int, seed: int, scale: float) -> list[Network]:
     return found
 
 
-def simulator(name: str, seconds: float, scale: float, in_kernel: bool) -> Any:
+def simulator(name: str, seconds: float, scale: float, options: LinuxOptions) -> Any:
     """Return a simulator for trials of so many seconds."""
     us = seconds * 1e6 / scale
     if name == "linux":
-        return Linux(us, LinuxOptions(time_scale=scale, probe=False, kernel_laws=in_kernel))
+        return Linux(us, replace(options, time_scale=scale, probe=False))
     if name == "ns3":
         return Ns3(us, jobs=1, options=Ns3Options(packet_bytes=BYTES, header_bytes=0))
     return Engine(us, jobs=1)
 
 
-def measured(name: str, policy: str, on: Network, seconds: float, scale: float, seed: int) -> dict[str, Any]:
+def measured(
+    name: str, policy: str, on: Network, seconds: float, scale: float, seed: int, options: LinuxOptions
+) -> dict[str, Any]:
     """Return goodput as a share of the link, queueing in ms and what is known of the trial's quality."""
     file, _, place = policy.partition("@")
-    runs = simulator(name, seconds, scale, place == "kernel")
+    runs = simulator(name, seconds, scale, replace(options, kernel_laws=place == "kernel"))
     compiled = runs.compile(resolve(file, name).policy)
     record = runs.run([compiled], NetworkList([on]), [0], [0], [seed])
     row = {
@@ -86,6 +89,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=["linux", "ns3", "engine"])
     parser.add_argument("--jitter", type=float, default=0.0, help="ms by which hosts in the engine note ACKs late")
+    parser.add_argument("--options", default="", help="of Linux, as in single_segments=false")
     parser.add_argument("--policies", nargs="*", default=[*KERNEL, *OURS])
     parser.add_argument("--trials", type=Path, default=Path("linux-trials.json"))
     parser.add_argument("--json", action="store_true")
@@ -100,7 +104,8 @@ def main() -> None:
                     key, on = f"{key}, jitter {given.jitter:g}", replace(on, jitter=given.jitter * 1e3 / SCALE)
                 if key in found or name not in given.only:
                     continue
-                found[key] = measured(name, policy, on, given.seconds, SCALE, given.seed)
+                options = LinuxOptions.of(given.options) if given.options else LinuxOptions()
+                found[key] = measured(name, policy, on, given.seconds, SCALE, given.seed, options)
                 given.trials.write_text(json.dumps(found, indent=1))
     rows = [row for policy in given.policies if (row := agreement(policy, given, found))]
     if given.json:

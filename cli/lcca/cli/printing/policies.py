@@ -52,7 +52,7 @@ def print_agreement(found: dict[str, Any]) -> None:
     for each in found["order_flips"]:
         sure = "settled" if each["settled"] else f"not settled in {other}"
         first = "the engine" if one == "engine" else one
-        words = f"order: {first} prefers {each['engine_prefers']}, {other} {each['ns3_prefers']} ({sure})"
+        words = f"order: {first} prefers {each['first_prefers']}, {other} {each['second_prefers']} ({sure})"
         wide_console().print(words, markup=False)
     for error in dict.fromkeys(each["error"] for each in found["failed"]):
         wide_console().print(f"failed in {other}: {error}", markup=False)

@@ -186,10 +186,10 @@ class OrderFlip:
         return self.blocks >= FEWEST and (self.second_low > 0 or self.second_high < 0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values; the first simulator is the fast engine, the second ns-3."""
+        """Return the record as JSON values."""
         return {
-            "engine_prefers": self.better_in_first,
-            "ns3_prefers": self.better_in_second,
+            "first_prefers": self.better_in_first,
+            "second_prefers": self.better_in_second,
             "settled": self.matters,
         }
 
