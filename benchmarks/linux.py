@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=["linux", "ns3", "engine"])
     parser.add_argument("--jitter", type=float, default=0.0, help="ms by which hosts in the engine note ACKs late")
+    parser.add_argument("--flows", type=int, help="of every network, in place of one to four; with a FILE of its own")
     parser.add_argument("--options", default="", help="of Linux, as in single_segments=false")
     parser.add_argument("--policies", nargs="*", default=[*KERNEL, *OURS])
     parser.add_argument("--trials", type=Path, default=Path("linux-trials.json"))
@@ -98,6 +99,7 @@ def main() -> None:
     for i in range(given.networks):
         for policy in given.policies:
             on = networks(given.networks, given.seed, SCALE)[i]
+            on = replace(on, senders=given.flows or on.senders)
             for name in ("linux", "ns3" if policy in KERNEL else "engine"):
                 key = f"{i} {policy} {name} {given.seconds:g} s, seed {given.seed}"
                 if name == "engine" and given.jitter:
