@@ -383,7 +383,10 @@ def test_tests_in_other_processes_leave_the_same(lcca: RunCommand, finished: Pat
 
 def test_a_campaign_that_scores_jobs_alone_has_jobs_alone() -> None:
     """Laws would learn to starve what is not scored."""
-    with pytest.raises(ConfigError, match=r"completion: scores jobs alone, and ai-small-storage has flows of no job"):
-        read_campaign(Path("configs/ai/headers.yaml"), ["utilities=[completion]"])
+    for utility in ("completion", "rounds"):
+        with pytest.raises(
+            ConfigError, match=f"{utility}: ai-small-storage has other flows, which policies would learn"
+        ):
+            read_campaign(Path("configs/ai/headers.yaml"), [f"utilities=[{utility}]"])
     alone = "networks.fabric=[configs/ai/scenarios/small.yaml]"
     assert read_campaign(Path("configs/ai/headers.yaml"), ["utilities=[completion]", alone]).name == "ai-headers"

@@ -90,6 +90,22 @@ void compare(int other, int flows, int acks, double* of_flows) {
   }
 }
 
+/* Windows of both laws, ACK by ACK, of a flow whose packets come one in 5 us after a pause in the middle; RTTs of 20 us. */
+void pause(double us, int acks, double* windows) {
+  sender both[2];
+  double now = 100;
+  int i, k;
+  law_prepare();
+  for (k = 0; k < 2; ++k) begin(&both[k], k);
+  for (i = 0; i < acks; ++i) {
+    now += i == acks / 2 ? us : 5;
+    for (k = 0; k < 2; ++k) {
+      hear(&both[k], now, now - 20 - i % 3);
+      *windows++ = window(&both[k]);
+    }
+  }
+}
+
 /* Largest absolute error of the logarithm, relative error of the power. */
 void errors(int numbers, double* found) {
   uint64_t state = 7;

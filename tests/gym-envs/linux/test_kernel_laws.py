@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,31 @@ def test_logarithms_and_powers(loops: ctypes.CDLL) -> None:
     assert found[0] < 6e-8 and found[1] < 1.5e-6
 
 
+@pytest.mark.parametrize("seconds", [1, 60, 3600, 86_400])
+def test_a_pause_is_the_same_to_both(loops: ctypes.CDLL, seconds: int) -> None:
+    """Also one beyond the 67 s at which ratios of times were held once."""
+    found = np.empty((400, 2))
+    loops.pause(ctypes.c_double(seconds * 1e6), 400, found.ctypes.data_as(ctypes.c_void_p))
+    assert found[:, 1] == pytest.approx(found[:, 0], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("terms", "others", "name"),
+    [
+        ({"boost_time": -20}, {}, "boost_time"),
+        ({"gap": 52}, {}, "gap"),
+        ({"boost_queue": 20}, {}, "boost_queue"),
+        ({"recovery_power": 4}, {}, "recovery_power"),
+        ({"decrease": 8, "decrease_window": 1}, {}, "decrease"),
+        ({"increase": 9, "increase_window": 0}, {}, "increase"),
+        ({}, {"largest_window": 100_000}, "largest_window"),
+    ],
+)
+def test_numbers_without_room_are_refused(terms: dict[str, float], others: dict[str, float], name: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: .*a law in the kernel is of whole numbers, which have no room"):
+        kernel_source(Law.of(terms, **others))
+
+
 def test_a_law_with_signals_of_hops_is_refused() -> None:
     with pytest.raises(InputError, match="flows: a law in the kernel has what senders measure alone"):
         kernel_source(Law.of({}, rate="1/flows"))
@@ -100,6 +126,32 @@ def test_a_law_fills_a_link_in_the_kernel() -> None:
     assert not any(record.errors), record.errors
     assert record["trial_utilisation"][0] > 0.4  # beside other work; 0.9 on a quiet machine
     assert record["trial_rtt_p50_us"][0] < 60e3  # and no full buffer, which were 80 ms
+
+
+@pytest.mark.usefixtures("kernel")
+def test_receivers_that_delay_acks_do_not_stop_it() -> None:
+    """By the loopback device: to a flow of some us the 40 ms that an ACK may wait are a queue of 1,000 RTTs."""
+    name = registered.registered(shipped(), 1.0)
+    code = (
+        "import socket, threading\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        f"one = socket.socket(); one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, {name!r}.encode())\n"
+        "one.connect(listener.getsockname()); other, _ = listener.accept(); one.settimeout(60)\n"
+        "left = [2_000_000]\n"
+        "def read():\n"
+        "    while left[0] > 0: left[0] -= len(other.recv(65536))\n"
+        "reader = threading.Thread(target=read, daemon=True); reader.start()\n"
+        "one.sendall(bytes(left[0])); reader.join(60); print(left[0])\n"
+    )
+    command = f'ip link set lo mtu 1500 up && exec {sys.executable} -c "$CODE"'
+    done = subprocess.run(
+        ["unshare", "-n", "sh", "-c", command],
+        env={**os.environ, "CODE": code},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "0", done.stderr
 
 
 @pytest.mark.usefixtures("kernel")

@@ -20,7 +20,7 @@ from lcca.signal_sets.headers.simulated import header_signals, stamping
 from lcca.signal_sets.headers.sources import SOURCES
 from lcca.signal_sets.headers.units import check_units
 
-NAMES = {name: source.unit for name, source in SOURCES.items()}
+NAMES = {name: None if name == "const" else source.unit for name, source in SOURCES.items()}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,12 @@ NAMES = {name: source.unit for name, source in SOURCES.items()}
         ("link_rate * qdelay / (link_rate * qdelay)", "share"),
         ("qlen_bytes / 100 + 2", "us"),  # 100 may be bytes/us
         ("0.5", "share"),
+        ("0.95 * link_rate / flows", "bit/s"),
+        ("0.000001 * link_rate / flows", "Mbit/s"),
+        ("8 * 1000000000 * qlen_bytes / link_rate", "ns"),
+        ("ceil(512 * (util + 8000000000 * qlen_bytes / (link_rate * 30000))) / 512", "share"),  # 30 us
+        ("8 * min(hop_count, flows)", ""),
+        ("qdelay > const", None),
     ],
 )
 def test_formulas_whose_units_fit(formula: str, unit: str) -> None:
@@ -48,12 +54,14 @@ def test_formulas_whose_units_fit(formula: str, unit: str) -> None:
     [
         ("link_rate / flows", "Mbit/s", "numbers are of 1e-06 Mbit/s each: multiply it with 1e-06, or write another"),
         ("qlen_bytes / link_rate", "ns", r"numbers are of 8e\+09 ns each: multiply it with 8e"),
+        ("0.95 * link_rate / flows", "Mbit/s", "numbers are of 1.05263e-06 Mbit/s each"),
         ("link_rate / flows", "us", "is in bit/s, and the field in us"),
-        ("qlen_bytes / qlen_pkts", "bytes", r"is in 1 bytes packets\^-1, and the field in bytes"),
+        ("qlen_bytes / qlen_pkts", "bytes", r"is in bytes packets\^-1, and the field in bytes"),
         ("util", "percent", "numbers are of 100 percent each"),
         ("qlen_bytes + link_rate", None, r"\+ of bytes and bit/s, which are not of one unit"),
         ("min(qdelay, qlen_pkts)", "ns", "min of ns and packets"),
         ("qdelay > link_rate", None, "> of ns and bit/s"),
+        ("flows + link_rate", None, r"\+ of a number and bit/s"),
     ],
 )
 def test_formulas_whose_units_do_not_fit(formula: str, unit: str | None, message: str) -> None:
@@ -86,6 +94,25 @@ def test_a_granted_formula_is_a_rate_that_laws_send_at() -> None:
 def test_only_rates_of_hops_are_granted(changes: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="what a hop grants is a rate that it writes"):
         granting(**changes)
+
+
+@pytest.mark.parametrize("changes", [{"agg": "max"}, {"agg": "last"}, {"agg": "or", "bits": 1, "encode": "flag"}])
+def test_the_smallest_granted_rate_counts(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="the smallest rate that hops grant counts"):
+        granting(**changes)
+
+
+def test_what_has_no_unit_of_its_own_goes_with_any() -> None:
+    """A constant that the sender writes, and a formula without a unit."""
+    target = {"name": "target", "source": "const", "scope": "src_once", "init": 50, "bits": 16}
+    share = {"name": "share", "source": "expr:link_rate / flows", "bits": 48}
+    least = {"name": "least", "source": "expr:min(share, link_rate)", "unit": "bit/s", "bits": 48, "agg": "min"}
+    fields = [target, share, least | {"when": "qdelay > target"}]
+    content = {"name": "own", "title": "Own", "placement": {"layer": "l4"}, "fields": fields}
+    assert Header.model_validate(content).field("least").formula
+    in_us = content | {"fields": [target | {"unit": "us"}, share, least | {"when": "qdelay > target"}]}
+    with pytest.raises(ValidationError, match="> of ns and us"):
+        Header.model_validate(in_us)
 
 
 def test_headers_keep_their_names_by_content() -> None:

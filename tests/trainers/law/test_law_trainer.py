@@ -16,7 +16,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.signal_set import signal_set
-from lcca.trainers.base import Task, run
+from lcca.trainers.base import Task, WarmStart, run
 from lcca.trainers.law.config import AT_RATE, GRANTED, PLAIN, STEEP, UNUSED, LawConfig
 from lcca.trainers.law.trainer import LawTrainer
 
@@ -75,7 +75,7 @@ def test_what_sets_share_is_the_same_whoever_trains_it(name: str, tmp_path: Path
 
 
 def test_signals_need_a_stage_that_looks_at_them() -> None:
-    with pytest.raises(InputError, match="none has features: all"):
+    with pytest.raises(InputError, match="none has features: all or new"):
         LawConfig.model_validate({"stages": [FIRST]}).require(signal_set("link").signals)
 
 
@@ -114,6 +114,13 @@ def test_of_several_granted_rates_the_better_one_is_taken() -> None:
     law = run(trainer("capacity+flows", [{"trials": 60}], more=("fair_rate",), networks=2))
     assert isinstance(law, Law) and law.rate == "capacity/flows"
     assert run(trainer("e2e", [{"trials": 60}], more=("fair_rate",), networks=2)).rate == "fair_rate"  # type: ignore[attr-defined]
+
+
+def test_a_rate_that_a_set_lacks_is_no_start() -> None:
+    start = WarmStart(Law.of({"pull": 1.0}, rate="capacity/flows"), 1)
+    task = Task("e2e", signal_set("e2e").signals, SPACE, utility("default"), 3, warm_start=start)
+    with pytest.raises(InputError, match="the law looks at capacity, flows, which this set lacks"):
+        LawTrainer(task, LawConfig(), SHORT)
 
 
 @pytest.mark.slow

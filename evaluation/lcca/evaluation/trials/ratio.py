@@ -282,9 +282,10 @@ def shared_over_bound(trial: Outcome) -> float:
 
 
 def of_no_job(trial: Outcome) -> FlowTimes:
-    """Return what became of the flows that belong to no job."""
-    job = trial.flows.job
-    return trial.times.where(job[trial.started] < 0 if len(job) else np.ones(len(trial.started), dtype=bool))
+    """Return what became of the flows of none of the jobs that are scored; a trace's jobs are not."""
+    job, scored = trial.flows.job, trial.job_times["job"].to_numpy()
+    started = trial.started
+    return trial.times.where(~np.isin(job[started], scored) if len(job) else np.ones(len(started), dtype=bool))
 
 
 class CompletionAndSlowdown(OfTrial):

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds, require_runs
-from lcca.evaluation.fabric.workload.collectives.job import Job
 from lcca.evaluation.scenarios.spaces import has_spaces
-from lcca.evaluation.trials.ratio import Completion
+from lcca.evaluation.trials.ratio import Completion, Ratio, RoundTime
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.campaign.trials import OWN
 from lcca.inputs.errors import InputError, about, require
@@ -82,8 +81,8 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
             with about("utilities"):
                 utility = fabric_utility(each.name)
                 require_rounds(space.scenarios, utility)
-                if isinstance(utility, Completion) and space is own:
-                    _require_jobs_alone(space, utility)
+                if space is own:
+                    _require_all_scored(space, utility)
             for name, scenario in product(config.hand_designed, space.scenarios):
                 with about("hand_designed" if space is own else where):
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
@@ -95,12 +94,13 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)
 
 
-def _require_jobs_alone(space: FabricSpace, utility: Completion) -> None:
-    for scenario in space.scenarios:
+def _require_all_scored(space: FabricSpace, utility: Ratio) -> None:
+    kinds = ("job",) if isinstance(utility, Completion) else ("job", "all-to-all")
+    instead = "use completion-and-slowdown" if isinstance(utility, Completion) else "leave them out, or use slowdown"
+    for scenario in space.scenarios if isinstance(utility, Completion | RoundTime) else ():
         require(
-            all(isinstance(part, Job) for _, part in scenario.parts),
-            f"{utility.name}: scores jobs alone, and {scenario.name} has flows of no job, which policies would learn to "
-            "starve; use completion-and-slowdown",
+            all(part.kind in kinds for _, part in scenario.parts),
+            f"{utility.name}: {scenario.name} has other flows, which policies would learn to starve; {instead}",
         )
 
 

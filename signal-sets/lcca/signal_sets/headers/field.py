@@ -12,7 +12,7 @@ from lcca.inputs.model import problem_at, raise_problems
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.formulas import Expression
 from lcca.remy_plus.core.stamping import Gains
-from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
+from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Flag, Linear, Table, Uint
 from lcca.signal_sets.headers.parts import Grown, Measurement
 from lcca.signal_sets.headers.sources import ELSEWHERE, SOURCES, UNITS, convert
 
@@ -117,6 +117,11 @@ class HeaderField(Grown):
         return self.unit or own
 
     @property
+    def of_any_unit(self) -> bool:
+        """Whether its numbers have the unit that is said, whatever that is: no source gives them one."""
+        return self.formula is not None or self.source == "const"
+
+    @property
     def formula(self) -> Expression | None:
         """The formula of an ``expr:`` source."""
         text = self.source.removeprefix(EXPRESSION)
@@ -157,7 +162,7 @@ class HeaderField(Grown):
         )
 
     def _what_is_written(self) -> Iterator[Wrong]:
-        if self.unit and self.formula is None:
+        if self.unit and not self.of_any_unit:
             try:
                 convert(1.0, SOURCES[self.source].unit, self.unit)
             except ValueError as error:
@@ -215,6 +220,8 @@ class HeaderField(Grown):
         agg, encode = self.agg, self.encode
         if self.grants and (self.scope != "hop" or UNITS[self.told_in][0] != "rate"):
             yield "grants", "what a hop grants is a rate that it writes: unit: bit/s, Mbit/s, Gbit/s or byte/s"
+        elif self.grants and (agg not in ("min", "per_hop") or isinstance(encode, Flag | Counter | Enum)):
+            yield "grants", "the smallest rate that hops grant counts: agg: min or per_hop, and an encoding of numbers"
         if agg in ("min", "max") and isinstance(encode, Enum | Counter):
             yield "agg", f"{agg} compares codes, and those of {encode.kind} have no order"
         elif agg == "sum" and not (isinstance(encode, Uint) or (isinstance(encode, Linear) and encode.base == 0)):

@@ -211,8 +211,10 @@ class Header(Grown):
 
     def _formula_problems(self) -> Iterator[InitErrorDetails]:
         known = [*SOURCES, *(field.name for field in self.fields), "max_hops"]
-        units = {"max_hops": ""} | {field.name: field.told_in for field in self.fields}
-        units |= {name: source.unit for name, source in SOURCES.items()}
+        units: dict[str, str | None] = {"max_hops": ""}
+        for field in self.fields:
+            units[field.name] = None if field.of_any_unit and not field.unit else field.told_in
+        units |= {name: None if name == "const" else source.unit for name, source in SOURCES.items()}
         for i, field in enumerate(self.fields):
             unit = field.unit or None
             yield from _formula_problem(field.formula, ("fields", i, "source"), known, units, unit)
@@ -276,7 +278,7 @@ def _bits(slots: tuple[Slot, ...]) -> int:
 
 
 def _formula_problem(
-    formula: Expression | None, at: Keys, known: list[str], units: Mapping[str, str], unit: str | None = None
+    formula: Expression | None, at: Keys, known: list[str], units: Mapping[str, str | None], unit: str | None = None
 ) -> Iterator[InitErrorDetails]:
     try:
         if formula is not None:

@@ -208,7 +208,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int], begins: in
     if field.scope == "hop":
         require_simulated_source(header, field)
         _require_one_moment(header, field, place)
-    size, other = (1.0, 1.0) if formula is not None else (UNITS[unit][1], UNITS[field.told_in][1])
+    size, other = (1.0, 1.0) if field.of_any_unit else (UNITS[unit][1], UNITS[field.told_in][1])
     value = None if field.value is None else float(decoded(field, code_of(field, field.value)))
     window = field.measure.window
     return StampedField(

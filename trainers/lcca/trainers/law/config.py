@@ -78,8 +78,9 @@ that their ACKs show the bottleneck's rate (packet pairs: Keshav, SIGCOMM 1991).
 UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""
 
-RATES = (("fair_rate", ("fair_rate",)), ("capacity/flows", ("capacity", "flows")), ("1/flows", ("flows",)))
-"""Rates that hops grant, and the signals that they need."""
+RATES = (("capacity/flows", ("capacity", "flows")), ("1/flows", ("flows",)), ("fair_rate", ("fair_rate",)))
+"""Rates that hops grant, and the signals that they need; where none is a better beginning, a law may come to the first
+that its set has."""
 
 
 STEEP = ("queueing", "queueing_2", "queueing_8", "smallest_gap_ratio", "queued_share", "since_queue")
@@ -242,7 +243,7 @@ class LawConfig(StagedConfig):
             )
         if self.inputs_of(signals) and self.alike == len(self.stages):
             raise InputError(
-                "trainer.stages: none has features: all, so that no signal of the network is ever looked at"
+                "trainer.stages: none has features: all or new, so that no signal of the network is ever looked at"
             )
 
     def require_fabric(self, signals: Sequence[str]) -> None:

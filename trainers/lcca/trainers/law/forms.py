@@ -17,6 +17,7 @@ from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, SHARE, Law
 from lcca.remy_plus.policies.path_law import USUAL as PATH_USUAL
 from lcca.remy_plus.policies.path_law import PathLaw
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import pacing_unit
 from lcca.trainers.base import Task
 from lcca.trainers.law.config import (
     AT_RATE,
@@ -103,7 +104,7 @@ class Form(Protocol):
 def forms_of(task: Task, config: StagedConfig) -> tuple[Form, ...]:
     """Return the forms that a task's laws may have: several where hops grant several rates, one for each.
 
-    A law that a training goes on from keeps the rate that it has.
+    Where a training goes on from a law that uses a rate, the first is of that one.
     """
     if isinstance(config, PathsConfig):
         return (PathForm(task, config),)
@@ -111,7 +112,9 @@ def forms_of(task: Task, config: StagedConfig) -> tuple[Form, ...]:
     if isinstance(task.space, FabricSpace):
         return (FabricForm(task, config),)
     before = task.warm_start.policy if task.warm_start else None
-    rates = (before.rate,) if isinstance(before, Law) and before.rate else config.rates_of(task.signals)
+    terms = before.named_terms if isinstance(before, Law) else {}
+    used = [before.rate] if isinstance(before, Law) and (terms["pull"] or terms["pace_target"]) else []
+    rates = dict.fromkeys((*used, *config.rates_of(task.signals)))
     return tuple(WindowForm(task, config, rate) for rate in rates or (None,))
 
 
@@ -119,7 +122,7 @@ class WindowForm:
     """Laws for networks: windows in packets that ACKs move."""
 
     def __init__(self, task: Task, config: LawConfig, rate: str | None) -> None:
-        self.config, self.rate = config, rate
+        self.config, self.rate, self.signals = config, rate, task.signals
         self.inputs = config.inputs_of(task.signals)
 
     @property
@@ -139,7 +142,7 @@ class WindowForm:
         towards = TOWARDS if self.rate else {}
         new = stage.features == "new" and bool(self.inputs or self.rate)
         by_window = towards if new else PLAIN | RICH | towards
-        searched = PLAIN if stage.terms == "plain" else GRANTED if granted else by_window
+        searched = PLAIN if stage.terms == "plain" and not new else GRANTED if granted else by_window
         known = {"none": (), "own": tuple(FEATURES), "all": (*FEATURES, *self.inputs)}
         features = self.inputs if new else known.get(stage.features, tuple(FEATURES))
         gap_alone = STEEP if self.config.hops == "several" else ()
@@ -168,6 +171,8 @@ class WindowForm:
         if not isinstance(policy, Law):
             raise InputError(f"warm start: a search of laws goes on from a law, not from {type(policy).__name__}")
         _require_inputs(policy.inputs, self.inputs)
+        granted = [part for part in pacing_unit(self.rate) if part != "1"] if self.rate else []
+        _require_inputs(granted, self.signals)
         return policy.named_terms, {name: list(row) for name, row in policy.named_features.items()}
 
 

@@ -177,7 +177,7 @@ class LawTrainer:
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
         population = config.population or usual_population(len(numbers.widths))
         cost = population * config.networks
-        while effort.trials < STEP_TRIALS:
+        while not scores or effort.trials < STEP_TRIALS:
             scores.append(self._generation(form, state.evolution, numbers, trials, population, 1 + len(scores)))
             taken = state.trials + effort.trials - state.began
             if taken >= (1 - config.averaged) * stage.trials:

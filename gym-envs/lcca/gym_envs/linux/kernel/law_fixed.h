@@ -14,7 +14,7 @@ typedef unsigned long long natural; /* without a sign */
 #define LCCA_ONE (1LL << 24)
 #define LCCA_TICK (1LL << 12)
 #define LCCA_FAR (1LL << 34)  /* 1024: factors are held below it, so that products of two fit */
-#define LCCA_LONG (1LL << 38) /* ticks or numbers: what is divided is held below it */
+#define LCCA_LONG (1LL << 38) /* 16,384: ratios are held at it */
 
 #define LCCA_IN static inline __attribute__((always_inline))
 #ifdef __bpf__
@@ -85,11 +85,15 @@ LCCA_IN fixed fx_clamp(fixed x, fixed low, fixed high) { return fx_min(fx_max(x,
 /* Of |b| below 2^39, and a product below 2^63. */
 LCCA_IN fixed fx_times(fixed a, fixed b) { return (a >> 24) * b + (((a & (LCCA_ONE - 1)) * b) >> 24); }
 
-/* Of 0 <= a < 2^39, b > 0 in one unit. */
-LCCA_IN fixed fx_ratio(fixed a, fixed b) { return (fixed)(((natural)a << 24) / (natural)(b | (b == 0))); }
+/* Of 0 <= a < 2^59, b > 0 in one unit; held at 2^14. Beyond 2^39 both lose 20 bits, where only what is held does so. */
+LCCA_IN fixed fx_ratio(fixed a, fixed b) {
+  const int lost = (int)(20 & ~fx_negative(a - (1LL << 39)));
+  const natural by = (natural)(b >> lost);
+  return fx_min((fixed)(((natural)(a >> lost) << 24) / (by | (by == 0))), LCCA_LONG);
+}
 LCCA_IN fixed fx_signed_ratio(fixed a, fixed b) {
   const fixed sign = fx_negative(a), size = (a ^ sign) - sign;
-  return (fx_ratio(fx_min(size, LCCA_LONG), b) ^ sign) - sign;
+  return (fx_ratio(size, b) ^ sign) - sign;
 }
 
 /* Base-2 logarithm of a positive number: 2 / ln 2 atanh of (m - 1) / (m + 1), m from 0.71 to 1.41. To 4e-8. */
@@ -167,7 +171,7 @@ LCCA_ALONE int fx_hear(struct flow* h, ticks now, ticks sent) {
     h->last_ack = now;
     return 0;
   }
-  gap = fx_min(now - h->last_ack, LCCA_LONG);
+  gap = now - h->last_ack;
   h->smallest_rtt = fx_min(h->smallest_rtt, rtt);
   q = h->queueing = rtt - h->smallest_rtt;
   in_rtts = fx_ratio(gap, h->smallest_rtt);
@@ -190,7 +194,7 @@ LCCA_ALONE int fx_hear(struct flow* h, ticks now, ticks sent) {
 }
 
 /* log2(1 + a / b) of 0 <= a, b > 0 */
-LCCA_IN fixed fx_log_of(ticks a, ticks b) { return fx_log2(LCCA_ONE + fx_ratio(fx_min(a, LCCA_LONG), b)); }
+LCCA_IN fixed fx_log_of(ticks a, ticks b) { return fx_log2(LCCA_ONE + fx_ratio(a, b)); }
 
 /* lcca_look and lcca_refresh; `age` and `since` a queue in RTTs. */
 LCCA_ALONE int fx_refresh(struct flow* f, fixed age, fixed since) {
@@ -207,7 +211,7 @@ LCCA_ALONE int fx_refresh(struct flow* f, fixed age, fixed since) {
   x[1] = (fx_log_of(f->queueing, least) - LCCA_ONE) >> 1;
   x[2] = (fx_log_of(f->over_2, least) - LCCA_ONE) >> 1;
   x[3] = (fx_log_of(f->over_8, least) - LCCA_ONE) >> 1;
-  x[4] = (fx_log2(LCCA_ONE + 16 * fx_ratio(fx_min(f->smallest_gap, LCCA_LONG), mean)) - 3 * LCCA_ONE) >> 1;
+  x[4] = (fx_log2(LCCA_ONE + 16 * fx_ratio(f->smallest_gap, mean)) - 3 * LCCA_ONE) >> 1;
   x[5] = fx_ratio(LCCA_ONE, LCCA_ONE + (age >> 1));
   x[6] = fx_ratio(LCCA_ONE, LCCA_ONE + (age >> 4));
   x[7] = 2 * f->queued_share - LCCA_ONE;
@@ -238,12 +242,11 @@ LCCA_ALONE int fx_act(struct flow* f, ticks now) {
   fixed queue, age, up, down, wide;
   ticks yielded, trend;
   if (!f) return 0;
-  queue = fx_min(LCCA_FAR, 8 * fx_ratio(fx_min(f->queueing, LCCA_LONG), f->smallest_rtt));
-  age = fx_min(LCCA_LONG, fx_ratio(fx_min(f->last_ack - f->began, LCCA_LONG), f->smallest_rtt));
+  queue = fx_min(LCCA_FAR, 8 * fx_ratio(f->queueing, f->smallest_rtt));
+  age = fx_ratio(f->last_ack - f->began, f->smallest_rtt);
   if (++f->acks == 1) f->first_ack = now;
   if (f->acks <= 24 || now >= f->next) {
-    const ticks since = fx_min(f->last_ack - f->last_queue, LCCA_LONG);
-    fx_refresh(f, age, fx_min(LCCA_LONG, fx_ratio(since, f->smallest_rtt)));
+    fx_refresh(f, age, fx_ratio(f->last_ack - f->last_queue, f->smallest_rtt));
     f->next = now + fx_times(fixed_law.refresh, f->smallest_rtt);
   }
   if (f->acks == fixed_law.burst && f->acks > 1 && age < 8 * LCCA_ONE) {

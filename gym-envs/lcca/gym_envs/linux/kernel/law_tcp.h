@@ -8,7 +8,7 @@ typedef unsigned long long u64;
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sock {
   u32 sk_pacing_status;
-  unsigned long sk_pacing_rate; /* bytes of payload a second */
+  unsigned long sk_pacing_rate, sk_max_pacing_rate; /* bytes of payload a second */
 };
 struct tcp_sock {
   u32 snd_cwnd, mss_cache;
@@ -17,6 +17,7 @@ struct tcp_sock {
 struct rate_sample {
   long rtt_us;
   u32 acked_sacked;
+  _Bool is_ack_delayed;
 };
 #pragma clang attribute pop
 
@@ -42,10 +43,14 @@ struct {
 
 char law_license[] LCCA_SECTION("license") = "GPL";
 
+/* At least two packets, and these in an RTT: of one a receiver that delays ACKs tells 40 ms later, which were a queue. */
 LCCA_IN void apply(struct sock* sk, const struct flow* flow) {
   struct tcp_sock* tcp = (struct tcp_sock*)sk;
-  tcp->snd_cwnd = (u32)((flow->window + LCCA_ONE - 1) >> 24);
-  sk->sk_pacing_rate = (u64)tcp->mss_cache * 1000000 * LCCA_TICK / ((u64)flow->gap * LCCA_TIME_SCALE);
+  const ticks half = flow->heard ? (flow->smallest_rtt + flow->queueing) >> 1 : LCCA_LONG;
+  const u64 gap = (u64)fx_max(fx_min(flow->gap, half), 1);
+  const u64 rate = (u64)tcp->mss_cache * 1000000 * LCCA_TICK / (gap * LCCA_TIME_SCALE);
+  tcp->snd_cwnd = (u32)fx_max((flow->window + LCCA_ONE - 1) >> 24, 2);
+  sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
   sk->sk_pacing_status = 1; /* TCP itself spaces packets */
 }
 
@@ -61,7 +66,8 @@ LCCA_SECTION("struct_ops/law_init") int law_init(u64* context) {
   return 0;
 }
 
-/* An ACK of several packets is as many ACKs, evenly spaced since the one before. */
+/* An ACK of several packets is as many ACKs, evenly spaced since the one before. One that the receiver has kept back says
+ * nothing of the network. */
 LCCA_SECTION("struct_ops/law_control") int law_control(u64* context) {
   struct sock* sk = (struct sock*)context[0];
   const struct rate_sample* sample = (const struct rate_sample*)context[3];
@@ -70,6 +76,7 @@ LCCA_SECTION("struct_ops/law_control") int law_control(u64* context) {
   u64 packets = sample->acked_sacked, i, since;
   struct flow* flow = bpf_sk_storage_get(&flows, sk, 0, 0);
   if (!flow || rtt <= 0 || packets == 0) return 0; /* the ACK of the handshake comes before law_init */
+  if (sample->is_ack_delayed && flow->heard) return 0;
   if (packets > LCCA_MOST_ACKS) packets = LCCA_MOST_ACKS;
   since = flow->heard ? now - (u64)flow->last_ack : 0;
   for (i = packets; i-- > 0;) {

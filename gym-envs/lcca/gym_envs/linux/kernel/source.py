@@ -12,6 +12,18 @@ from lcca.remy_plus.policies.law import FEATURES, Law
 MOST_ACKS = 8
 """Packets of one ACK that the law hears one by one."""
 
+RANGES = {
+    "gap": (-10, 30),
+    "boost": (-30, 9),
+    "boost_time": (-15, 30),
+    "boost_queue": (-30, 10),
+    "recovery_power": (-3.5, 3.5),
+    "jump": (-64, 30),
+}
+"""Of terms that whole numbers of 64 bits have room for."""
+
+LARGEST_WINDOW = 16_384
+
 _HEAD = """\
 /* A control law of lcca as a congestion control of Linux's TCP, 6.10 and later. With clang and bpftool, as root:
  *
@@ -42,12 +54,29 @@ def kernel_source(law: Law, name: str = "lcca_law", time_scale: int = 1) -> str:
         time_scale: µs of the kernel in one of the law.
 
     Raises:
-        InputError: a law with signals of hops.
+        InputError: a law with signals of hops, or with numbers that whole numbers have no room for.
     """
     require(not law.signals, f"inputs: {', '.join(law.signals)}: a law in the kernel has what senders measure alone")
+    _require_room(law)
     head = _HEAD.format(name=name, scale=time_scale, acks=MOST_ACKS)
     fixed, tcp = ((files(__package__) / each).read_text() for each in ("law_fixed.h", "law_tcp.h"))
     return head + fixed + _numbers(law) + "\n#ifdef __bpf__\n" + tcp + "#endif\n"
+
+
+def _require_room(law: Law) -> None:
+    terms, most = law.named_terms, math.log2(law.largest_window)
+    for name, (low, high) in RANGES.items():
+        require(
+            low <= terms[name] <= high, f"terms: {name}: {terms[name]:g} is not from {low:g} to {high:g}: {_NO_ROOM}"
+        )
+    up = terms["increase"] + law.bound - min(0.0, terms["increase_window"] * most)
+    down = terms["decrease"] + law.bound + max(0.0, terms["decrease_window"] * most) + max(0.0, terms["decrease_young"])
+    for name, exponent in (("increase", up), ("decrease", down), ("pace", terms["pace"] + law.bound)):
+        require(exponent <= 10, f"terms: {name}: may come to 2^{exponent:.3g}, more than 2^10: {_NO_ROOM}")
+    require(law.largest_window <= LARGEST_WINDOW, f"largest_window: above {LARGEST_WINDOW:,}: {_NO_ROOM}")
+
+
+_NO_ROOM = "a law in the kernel is of whole numbers, which have no room for it"
 
 
 def _numbers(law: Law) -> str:
@@ -60,7 +89,7 @@ def _numbers(law: Law) -> str:
         _row(law.terms),
         "{" + ",\n    ".join(map(_row, rows)) + "}",
         *map(_fixed, (law.bound, law.largest_window, law.refresh)),
-        *(_fixed(2**each) for each in (-terms["boost_time"], min(terms["boost_queue"], 10))),
+        *(_fixed(2**each) for each in (-terms["boost_time"], terms["boost_queue"])),
         _fixed(window),
         str(gap),
         str(burst),
