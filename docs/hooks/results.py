@@ -413,20 +413,20 @@ def laws_on_linux() -> str:
     return table(("", *kinds, "jitter brings", "the header brings"), rows)
 
 
-def jobs() -> str:
+def jobs(name: str) -> str:
     """Return what headers bring to training jobs in each scenario, by Student's t over training seeds."""
     scores: dict[str, dict[str, Any]] = {}
-    found = read("ai-headers")
-    for each in (*({**row, "stratum": "all three"} for row in found["signal_sets"]), *found["strata"]):
+    found = read(name)
+    for each in (*({**row, "stratum": "all"} for row in found["signal_sets"]), *found["strata"]):
         scores.setdefault(each["stratum"], {})[each["name"]] = np.array(each["scores_bits"])
-    names = [name for name in scores["all three"] if name != "e2e+receiver-rank"]
+    names = [name for name in scores["all"] if name != "e2e+receiver-rank"]
 
     def cell(of: Mapping[str, Any], name: str) -> str:
         mean, low, high = t_interval(of[name] - of["e2e+receiver-rank"])
         return with_interval({"difference": mean, "low": low, "high": high})
 
-    rows = [[f"`{name}`", *(cell(of, name) for of in scores.values())] for name in names]
-    return table(("", *scores), rows)
+    own = ["`e2e+receiver-rank`, score", *(f"{of['e2e+receiver-rank'].mean():.3f}" for of in scores.values())]
+    return table(("", *scores), [own, *([f"`{name}`", *(cell(of, name) for of in scores.values())] for name in names)])
 
 
 def storage() -> str:
@@ -470,7 +470,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "imperfect-learnt": lambda: learnt_with("imperfect-learnt"),
     "imperfect-rank": lambda: imperfect("imperfect-rank", "rank, on a fabric"),
     "imperfect-fair-share": lambda: imperfect("imperfect-fair-share", "number of flows, on a fabric"),
-    "ai-headers": jobs,
+    **{each: partial(jobs, each) for each in ("ai-headers", "ai-completion")},
     "ai-storage": storage,
     "linux": on_linux,
     "linux-laws": laws_on_linux,
