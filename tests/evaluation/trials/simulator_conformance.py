@@ -6,7 +6,7 @@ A simulator of another kind (hosts, flows of bytes) gives its own `NETWORKS` and
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -73,10 +73,17 @@ class SimulatorConformance:
             assert len(column) == (len(TRIALS) + 1 if name.endswith("_begin") else rows[name.split("_")[0]]), name
         assert rows["flow"] > 2 * len(TRIALS) and not any(record.errors)
 
+    def require_same(
+        self, one: Record | dict[str, Any], other: Record | dict[str, Any], name: str, of: str = ""
+    ) -> None:
+        """In real time a start may wait some ms for what this machine does besides."""
+        most = 10e3 if self.REAL_TIME else 0.0
+        np.testing.assert_allclose(one[name], other[name], rtol=0, atol=most, equal_nan=True, err_msg=f"{name} {of}")
+
     def test_a_trial_is_a_function_of_its_seed(self, record: Record) -> None:
         again = self.run(TRIALS)
         for name in TRAFFIC if self.REAL_TIME else declared(keep_delays=True, keep_flows=True):
-            np.testing.assert_array_equal(record[name], again[name], name)
+            self.require_same(record, again, name)
         first, other = (_of_trial(record, trial) for trial in (0, 5))  # they differ in the seed alone
         assert first["flow_start_us"].tolist() != other["flow_start_us"].tolist()
 
@@ -86,12 +93,12 @@ class SimulatorConformance:
         for at, trial in enumerate(order):
             one, same = _of_trial(some, at), _of_trial(record, trial)
             for name in TRAFFIC if self.REAL_TIME else one:
-                np.testing.assert_array_equal(one[name], same[name], f"{name} of trial {trial}")
+                self.require_same(one, same, name, f"of trial {trial}")
 
     def test_policies_meet_the_same_traffic(self, record: Record) -> None:
         window, aimd = (_of_trial(record, trial) for trial in (0, 3))
         for name in TRAFFIC:
-            np.testing.assert_array_equal(window[name], aimd[name], name)
+            self.require_same(window, aimd, name)
         assert window["sender_delivered"].tolist() != aimd["sender_delivered"].tolist()
 
     def test_packets_are_conserved(self, record: Record) -> None:
