@@ -450,7 +450,8 @@ def storage() -> str:
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
-CAMPAIGNS |= {each: each for each in ("fabric-scheduled-sprayed", "ai-paths", "ai-paths-rings")}
+CAMPAIGNS |= {each: each for each in ("fabric-scheduled-sprayed", "fabric-scheduled-classes", "ai-paths", "ai-paths-rings")}
+RIVALS = ("fabric-sprayed-rivals", "fabric-hosts-rivals", "fabric-scheduled-classes-rivals")
 TABLES: dict[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
     "learners": learners,
@@ -461,7 +462,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
     "fabric-classes-buffers": lambda: buffers("fabric-headers-classes"),
-    **{each: partial(rivals, each) for each in ("fabric-sprayed-rivals", "fabric-hosts-rivals")},
+    **{each: partial(rivals, each) for each in RIVALS},
     "fabric-hosts": lambda: sets("fabric-hosts-sprayed", "E2E's slowdown over its own"),
     "fabric-credit": lambda: sets("fabric-hosts-credit", "E2E's slowdown over its own"),
     "headers-quickstart": lambda: headers("headers-quickstart"),
