@@ -450,7 +450,8 @@ def storage() -> str:
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
-CAMPAIGNS |= {each: each for each in ("fabric-scheduled-sprayed", "fabric-scheduled-classes", "ai-paths", "ai-paths-rings")}
+CAMPAIGNS |= {f"fabric-scheduled-{each}": f"fabric-scheduled-{each}" for each in ("sprayed", "classes")}
+CAMPAIGNS |= {each: each for each in ("ai-paths", "ai-paths-rings")}
 RIVALS = ("fabric-sprayed-rivals", "fabric-hosts-rivals", "fabric-scheduled-classes-rivals")
 TABLES: dict[str, Callable[[], str]] = {
     **{each: partial(sets, each) for each in ("quickstart", "signals", "signals-tables")},
