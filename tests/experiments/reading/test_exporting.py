@@ -182,8 +182,9 @@ def test_pdflatex_sets_what_is_exported(finished: Path, tmp_path: Path) -> None:
     [
         (["RUN"], "required: FOLDER|STORE|FILE"),
         (["RUN", "law.c"], "law.c: tables are several files; name a folder"),
-        (["POLICY", "t", "--form", "csv"], "--form is of tables"),
-        (["RUN", "sqlite:///x.db", "--form", "csv"], "--form is of tables"),
+        (["POLICY", "t", "--form", "csv"], "--form is c or bpf here; tables are of a run's folder"),
+        (["RUN", "t", "--form", "bpf"], "--form is csv or parquet or latex or fct here"),
+        (["RUN", "sqlite:///x.db", "--form", "csv"], "has one form: leave --form out"),
         ([".", "t"], "no run here"),
         (["RUN", "MAKEFILE"], "cannot be made"),
     ],
