@@ -3,13 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.outcome import FlowTimes
-from lcca.evaluation.trials.ratio import queue_bytes
+from lcca.evaluation.trials.ratio import of_no_job, queue_bytes
 from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import engine_of
@@ -28,6 +29,15 @@ def test_completion_times_count_by_their_mean() -> None:
     scores = [fabric_utility(name).score_fabric(found) for name in names]
     wanted = [8 / 3, 9, 117 / 5, 2 + 0.98 * 3]  # between two flows a quantile is linear
     assert scores == pytest.approx((-np.log2(wanted)).tolist())
+
+
+def test_flows_of_jobs_that_nothing_scores_are_others() -> None:
+    """A trace's column `job` makes no job: of jobs 0, 7 and none only 0 is scored as one."""
+    ones = np.ones(3)
+    times = FlowTimes(np.array([10.0, 20, 30]), ones, ones, ones, np.zeros(3, dtype=np.int64))
+    found = SimpleNamespace(times=times, flows=SimpleNamespace(job=np.array([0, 7, -1])), started=np.arange(3))
+    found.job_times = pd.DataFrame({"job": [0]})
+    assert of_no_job(found).size_bytes.tolist() == [20, 30]
 
 
 QUEUES = {

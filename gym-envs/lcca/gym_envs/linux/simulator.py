@@ -104,6 +104,11 @@ class Linux:
             return "kernel", _kernel_name(policy)
         if self.options.kernel_laws and isinstance(policy, Law):
             return "kernel", registered(policy, self.options.time_scale)
+        in_header = isinstance(policy, WithHeader) and isinstance(policy.policy, Law)
+        require(
+            not (self.options.kernel_laws and in_header),
+            "linux options: kernel_laws: a law in the kernel reads no headers: leave it out, for UDP",
+        )
         stamping = policy.stamping if isinstance(policy, WithHeader) else raw_stamping(seen(policy))
         plain = [name for name in seen(policy) if CARRIED.get(name) in PLAIN and (stamping is None or stamping.plain)]
         require(not plain, f"policy: {', '.join(plain)}: on Linux a header brings them: name one that does")
