@@ -46,6 +46,7 @@ class TestNs3(SimulatorConformance):
         return FixedWindow(5), Network(0, 1.0, 10.0, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
 
 
+@pytest.mark.flaky(reruns=4, reruns_delay=2)  # in real time
 class TestLinux(SimulatorConformance):
     """This machine, where it may: trials in real time are no function of their seed, but their traffic is."""
 

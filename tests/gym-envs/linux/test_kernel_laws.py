@@ -118,6 +118,7 @@ def kernel(linux: None) -> None:
         pytest.skip(str(error))
 
 
+@pytest.mark.flaky(reruns=4, reruns_delay=2)  # in real time
 @pytest.mark.usefixtures("kernel")
 def test_a_law_sends_in_the_kernel() -> None:
     options = LinuxOptions(probe=False, late_percent=100, kernel_laws=True, time_scale=1000)  # RTTs of its training
@@ -132,6 +133,7 @@ def test_a_law_sends_in_the_kernel() -> None:
     assert record["trial_rtt_p50_us"][0] < 60  # and no full buffer, which were 80 ms
 
 
+@pytest.mark.flaky(reruns=4, reruns_delay=2)  # in real time
 @pytest.mark.usefixtures("kernel")
 def test_receivers_that_delay_acks_do_not_stop_it() -> None:
     """By the loopback device: to a flow of some us the 40 ms that an ACK may wait are a queue of 1,000 RTTs."""
