@@ -49,6 +49,21 @@ class FileOfUsers:
 
 
 @dataclass(frozen=True)
+class Starter:
+    """A file to start from, which `lcca init` writes.
+
+    Attributes:
+        question: that it asks.
+        file: in the package of the study.
+        command: of `lcca`, that takes it.
+    """
+
+    question: str
+    file: str
+    command: str
+
+
+@dataclass(frozen=True)
 class ReportSection:
     """A section of the report.
 
@@ -115,6 +130,7 @@ class Study:
         variants: of commands of the core, by their names.
         functions: of `lcca.api`, by name.
         files: kinds of YAML file, by the name that `lcca schema` takes.
+        starters: files to start from, by name.
         sections: of the report.
         headlines: functions that say a run's answer in one line, by the key in its summary that they read.
         environments: by id.
@@ -129,6 +145,7 @@ class Study:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, FileOfUsers] = field(default_factory=dict)
+    starters: Mapping[str, Starter] = field(default_factory=dict)
     sections: Sequence[ReportSection] = ()
     headlines: Mapping[str, str] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""`lcca init`: write a campaign to start from, with comments."""
+"""`lcca init`: write a file to start from, with comments."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.common import print_answer
-from lcca.experiments.starters import STARTERS, starter
+from lcca.experiments.starters import STARTERS, command_of, starter
 from lcca.inputs.errors import InputError
 from lcca.inputs.options import argument, frozen, option
 
 EXAMPLES = """\
   lcca init signals
   lcca init headers mine.yaml
+  lcca init design
   lcca sweep mine.yaml"""
 
 
@@ -31,5 +32,5 @@ def run(verb: Init, options: argparse.Namespace) -> int:
             file.write(starter(verb.what))
     except FileExistsError:
         raise InputError(f"{path}: there already; name another file: lcca init {verb.what} FILE") from None
-    words = f"{path}: a campaign of seconds to minutes; its comments say what a result takes"
-    return print_answer(options, {"file": str(path)}, [words, f"next: lcca sweep {path}"])
+    words = f"{path}: it takes seconds to minutes; its comments say what a result takes"
+    return print_answer(options, {"file": str(path)}, [words, f"next: lcca {command_of(verb.what)} {path}"])

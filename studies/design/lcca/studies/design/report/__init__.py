@@ -1,0 +1,1 @@
+"""What a report has on a search for a header."""
