@@ -49,17 +49,18 @@ RUNS = {
         ("ground.yaml", GROUND.replace("loss: 0", "loss: 0.01")),
         [
             ("search.sources=[queu]", "search.sources: no number 'queu' (did you mean 'queue'?)"),
-            ("search.sources=[rank]", "search: sources: ports of these networks know none of rank"),
+            ("search.sources=[rank]", "search.sources: ports of networks know none of rank"),
             (
                 "search.most={state_bits: 0, operations: 2}",
-                "search: most: no header is within it; queue-4b takes 1 bytes",
+                "search.most: no header is within it; queue-4b takes 1 bytes",
             ),
-            ("search.placebos=0", "search.placebos: must be at least 1"),
+            ("search.placebos=0", "search.placebos: must be >= 1"),
             ("headers=[ecn]", "headers: a search finds its headers"),
             ("training_seeds=[1, 2]", "training_seeds: with 2 no headers can have an interval"),
             ("trainer.stages=[{trials: 9}]", "trainer.stages: a search needs stages without signals first"),
             ("trainer={kind: rplus}", "trainer.kind: a search learns laws: use law"),
         ],
+        named="networks.loss: ",
     )
 }
 VERBS = {"design": read(DesignConfig, SMALL + "seed: 4\n", RUNS["design"].files)}

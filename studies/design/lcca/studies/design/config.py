@@ -54,7 +54,8 @@ class SearchConfig(Model):
 
     Attributes:
         most: that a header may take.
-        sources: numbers that may be written, by name; "all" for all that the place has.
+        sources: numbers that may be written, by name; "all" for all that the place has; none for placebos alone, by
+            which one sees how often a search is wrong.
         fields: that a header has at most.
         windows_rtts: base RTTs that averages are over, and in which flows are remembered.
         memories: bits of the maps that count flows.
@@ -69,7 +70,7 @@ class SearchConfig(Model):
     """
 
     most: Budget = Budget()
-    sources: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1)] = "all"
+    sources: Literal["all"] | tuple[str, ...] = "all"
     fields: Annotated[int, Field(ge=1, le=2)] = 2
     windows_rtts: Annotated[tuple[Annotated[float, Field(gt=0, le=1000)], ...], Field(min_length=1)] = (0.5, 1, 4)
     memories: Annotated[tuple[Annotated[int, Field(ge=8, le=1 << 20)], ...], Field(min_length=1)] = (64, 256, 1024)

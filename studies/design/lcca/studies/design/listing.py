@@ -94,7 +94,7 @@ class Listing:
     """The headers that a search may try on a place.
 
     Raises:
-        InputError: none is within the budget, or the place has none of the sources.
+        InputError: none is within the budget, or the place has none of the sources; the key of `search` comes first.
     """
 
     def __init__(self, search: SearchConfig, ground: Ground) -> None:
@@ -102,14 +102,14 @@ class Listing:
         windows = Windows(search.windows_rtts, search.memories, search.oracles)
         every = list(numbers(ground, windows))
         self.numbers = [each for each in every if search.sources == "all" or each.name in search.sources]
-        if not self.numbers:
-            place = "fabric" if ground.fabric else "networks"
-            raise InputError(f"search.sources: ports of this {place} know none of {', '.join(search.sources)}")
+        if search.sources and not self.numbers:
+            place = "fabrics" if ground.fabric else "networks"
+            raise InputError(f"sources: ports of {place} know none of {', '.join(search.sources)}")
         self.placebos = [Tried(((each, USUAL_BITS),)) for each in placebos(ground, search.placebos)]
-        if not self.singles:
+        if self.numbers and not self.singles:
             smallest = min((Tried(((each, min(search.bits)),)) for each in self.numbers), key=lambda tried: tried.size)
             raise InputError(
-                f"search.most: no header is within it; {smallest.name} takes {smallest.bytes} bytes, "
+                f"most: no header is within it; {smallest.name} takes {smallest.bytes} bytes, "
                 f"{smallest.state_bits or 0:,} bits of state and {smallest.operations} operations"
             )
 

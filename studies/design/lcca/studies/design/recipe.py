@@ -19,6 +19,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import Json, head
 from lcca.experiments.verbs.options import WrittenAlone
 from lcca.experiments.verbs.sweeping import Sweep
+from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_checked, write_checked, write_with_digest
 from lcca.inputs.yaml_text import dump
 from lcca.signal_sets.headers.text import describe
@@ -53,8 +54,11 @@ BOUND = ("capacity", "flows", "fair_rate", "link", "queue", "queue_time", "avail
 def designing(verb: WrittenAlone) -> Described[DesignConfig]:
     """Search the header that pays most within bytes on the wire and state of a port, and confirm what is found."""
     config = config_of(verb.config, DesignConfig, verb.overrides)
-    with config.about("search"):
+    try:
         listing = Listing(config.search, config.ground)
+    except InputError as error:
+        key, _, text = str(error).partition(": ")
+        raise config.problem(("search", key), text) from error
     finalists = [each.header for each in listing.singles[: config.search.finalists]]
     config.confirmation([*finalists, listing.placebos[0].header], [])  # or say what is wrong before the search
 
@@ -100,7 +104,7 @@ def _searched(screening: Screening, config: DesignConfig, listing: Listing) -> l
         screen("two numbers", pairs)
     scores = {row.name: row.mean for _, _, found in phases for row in found}
     order = sorted((*singles, *pairs), key=lambda tried: (-scores[tried.name], tried.name))
-    real = [each for each in order if not each.placebo]
+    real = [each for each in order if not each.placebo] or order
     kept = real[: max(1, round(search.keep * len(real)))]
     kept += [each for cell in _cells(real, config) for each in cell[:1] if each not in kept]
     again = screen("again", kept, again=True)
@@ -123,18 +127,18 @@ def _cells(order: Sequence[Tried], config: DesignConfig) -> list[list[Tried]]:
 
 
 def _finalists(run: Run[DesignConfig, None], phases: Sequence[Phase], known: Mapping[str, Tried]) -> list[str]:
-    """Return the headers to confirm: the best, the best within smaller budgets, and the best placebo."""
+    """Return the headers to confirm: the best, the best of each budget, fewest bytes first, and the best placebo."""
     file = run.path / FOLDER / FINALISTS
     if file.exists():
         names: list[str] = json.loads(read_checked(file, "remove it and the confirmation to choose anew"))
         return names
     again = {row.name: row for name, _, found in phases if name in ("again", "codes") for row in found}
     order = [known[name] for name in sorted(again, key=lambda name: (-again[name].mean, name))]
-    best = [cell[0] for cell in reversed(_cells(order, run.config)) if cell]
+    best = [cell[0] for cell in _cells(order, run.config) if cell]
     chosen = dict.fromkeys(each.name for each in (order[0], *best, *order) if again[each.name].mean > 0)
     (_, _, first), *_ = phases
     placebo = next(row.name for row in first if known[row.name].placebo)
-    names = [*list(chosen)[: run.config.search.finalists], placebo]
+    names = list(dict.fromkeys([*list(chosen)[: run.config.search.finalists], placebo]))
     write_checked(file, json.dumps(names).encode())
     return names
 

@@ -137,7 +137,7 @@ class Screening:
 
     def _base(self, seed: int) -> tuple[Policy, int]:
         """Return a base law and the steps that it took: the stages that all headers share."""
-        file = self.folder / f"base-{seed}.json"
+        file, checkpoint = (self.folder / f"base-{seed}.{ending}" for ending in ("json", "training"))
         if not file.exists():
             how = self.config.learner
             how = how.model_copy(update={"stages": how.stages[: how.alike]})
@@ -147,7 +147,7 @@ class Screening:
                 seed=derive(self.config.seed, "base", seed),
             )
             make_folder(self.folder)
-            trainer = LawTrainer(task, how, self.engine, checkpoint=self.folder / f"base-{seed}.training")
+            trainer = LawTrainer(task, how, self.engine, checkpoint=checkpoint)
             with (
                 self.costs.phase("search") as cost,
                 self.reporter.task(f"base law {seed}", how.budget.amount) as progress,
@@ -158,6 +158,7 @@ class Screening:
                     progress.update(trainer.used, f"score {trainer.learning[-1].score_bits:.3f} bits")
                 cost.trials += trainer.state.trials
             _write(file, {"step": trainer.state.step, "policy": json.loads(dumps(PolicyFile(trainer.policy)))})
+        checkpoint.unlink(missing_ok=True)
         kept = _read(file)
         return loads(json.dumps(kept["policy"])).policy, kept["step"]
 
