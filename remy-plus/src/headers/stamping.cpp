@@ -21,7 +21,8 @@ bool is_alike(const StampedField& field) {
   const bool averaged = field.window == Window::tumbling || field.window == Window::ewma;
   if (!field.writes || field.marks()) return !field.imprecision.any();
   return field.simple() && !field.imprecision.any() && !field.coding.has_invalid &&
-         field.coding.kind != Coding::Kind::listed && !(averaged && field.source == Source::flows);
+         field.coding.kind != Coding::Kind::listed && !(averaged && field.source == Source::flows) &&
+         field.source != Source::senders;
 }
 
 bool is_alike(const Stamping& s) {
@@ -57,13 +58,16 @@ void Stamping::prepare() {
   const auto count = static_cast<int>(fields.size());
   record = 0;
   place.clear();
-  left = -1;
+  left = gap = -1;
   ranks = unsaid = false;
+  bool counts = false;
   if (!(stamp_loss >= 0 && stamp_loss < 1)) fail("stamps are lost with a probability from 0 to below 1");
   gaps = imperfect = stamp_loss > 0;
   for (const StampedField& field : fields) {
     if (field.source == Source::bytes_left && !field.writes) left = static_cast<int>(&field - fields.data());
+    if (field.source == Source::gap && !field.writes) gap = static_cast<int>(&field - fields.data());
     ranks |= field.writes && field.source == Source::rank;
+    counts |= field.writes && field.source == Source::senders;
     if (field.follows >= count) fail("a field follows one that is not there");
     if (field.aggregation == Aggregation::with && field.follows < 0) fail("with names no field");
     if (field.aggregation == Aggregation::per_hop && max_hops == 0) fail("records need room for hops");
@@ -81,6 +85,7 @@ void Stamping::prepare() {
         if (step.op == Formula::Op::field && formula == &field.formula && field.imprecision.late())
           fail("a formula of what a packet brings cannot be written late");
         ranks |= step.op == Formula::Op::source && step.value == static_cast<double>(Source::rank);
+        counts |= step.op == Formula::Op::source && step.value == static_cast<double>(Source::senders);
       }
   }
   for (Reading& reading : readings) {
@@ -90,6 +95,7 @@ void Stamping::prepare() {
       if (field >= count) fail("a signal is read from a field that is not there");
   }
   if (ranks && left < 0) fail("a rank needs a field in which senders say the bytes left");
+  if (counts && gap < 0) fail("a number of senders needs a field in which they say their gap");
   if (gaps && max_hops > 64) fail("more than 64 records, of which some may be left out");
   words = fields.size() + max_hops * record;
   alike = is_alike(*this);

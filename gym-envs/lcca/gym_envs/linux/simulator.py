@@ -117,7 +117,7 @@ class Linux:
 
     def _header(self, stamping: Stamping) -> dict[str, Any]:
         """Return the parts of a plan that say what the header is, and where its fields are on the wire."""
-        asking = ("fair_rate", "xcp_feedback")
+        asking = ("fair_rate", "xcp_feedback", "senders")
         said = [f"{each.name} ({each.source})" for each in stamping.fields if each.source in asking]
         require(not said, f"header {stamping.name}: {', '.join(said)}: on Linux senders tell hops nothing yet")
         require(not stamping.stamp_loss, f"header {stamping.name}: stamp_loss: on Linux every hop writes")

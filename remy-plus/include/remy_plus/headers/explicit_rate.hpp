@@ -197,4 +197,36 @@ class XcpFeedback {
   double left_up_ = 0, left_down_ = 0;  // Σ p/rtt, Σ n/rtt that may still be given, packets/µs
 };
 
+// How many senders there are, by the gaps that their packets say: one that sends a packet every g has T/g of them in
+// an interval T, so that the gaps of all packets of T together are T times the number of senders. One register for
+// the sum that runs, one for the last; no flow is told from another.
+class SenderCount {
+ public:
+  explicit SenderCount(double interval) : interval_(interval), end_(interval) {}
+
+  // A packet is put into the queue; `gap` in µs, 0 if its sender does not know it yet.
+  void arrive(double now, double gap) {
+    advance(now);
+    sum_ += gap;
+  }
+
+  // Of the interval last completed.
+  double read(double now) {
+    advance(now);
+    return last_ / interval_;
+  }
+
+ private:
+  void advance(double now) {
+    if (now < end_) return;
+    const double passed = std::floor((now - end_) / interval_);  // whole intervals since without a packet
+    last_ = passed > 0 ? 0 : sum_;
+    sum_ = 0;
+    end_ += interval_ * (1 + passed);
+  }
+
+  double interval_, end_;
+  double sum_ = 0, last_ = 0;
+};
+
 }  // namespace remy_plus

@@ -101,7 +101,9 @@ class Hop {
   void join() { ++flows_; }
   void leave() { --flows_; }
   // Whether a number is made of what packets say of their senders.
-  static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback; }
+  static bool told(Source s) {
+    return s == Source::fair_rate || s == Source::xcp_feedback || s == Source::senders;
+  }
   // Whether it makes something of that.
   bool asks() const { return told_; }
   // Whether packets that are put into the queue matter to it.
@@ -177,7 +179,8 @@ class Hop {
     std::vector<double> values;
     std::optional<FairRate> fair_rate;
     std::optional<XcpFeedback> feedback;
-    double rate = 0, allowed = 0;              // of these two
+    std::optional<SenderCount> senders;
+    double rate = 0, allowed = 0, counted = 0;  // of these three
     std::optional<ActiveFlows> flows, ranked;  // known by their packets, with the bytes that these say are left
     std::optional<LateNumber> late;
     bool idle = false, of_use_alone = false;  // whether nothing is measured, or the link's use alone
@@ -230,7 +233,15 @@ class Hop {
     for (Meters& meters : meters_) {
       if (meters.fair_rate) meters.fair_rate->arrive(m.arrived, m.size, m.queue_packets, told);
       if (meters.feedback) meters.feedback->arrive(m.arrived, m.size, m.queue_packets, told);
+      if (meters.senders && m.data) meters.senders->arrive(m.arrived, gap_said(m.size, told));
     }
+  }
+
+  // µs of a packet, as the bits of its field say it.
+  double gap_said(double size, const Told* told) const {
+    if (!told || !(told->rtt > 0) || !(told->window > 0)) return 0;
+    const Coding& coding = stamping_->fields[static_cast<std::size_t>(stamping_->gap)].coding;
+    return coding.decode(coding.encode(told->rtt * size / told->window));
   }
 
   // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what meters say.
@@ -278,6 +289,7 @@ class Hop {
     if (of_use(source)) return use(source, meters.used);
     if (source == Source::fair_rate) return meters.rate * bits_per_us_;
     if (source == Source::xcp_feedback) return meters.allowed;
+    if (source == Source::senders) return meters.counted;
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       if (meters.sources[k] == source) return meters.values[k];
     return instant(meters, source, m, carried);
@@ -295,6 +307,7 @@ class Hop {
     if (meters.uses) meters.used = meters.use.read(now, m.service, m.size);
     if (meters.fair_rate) meters.rate = meters.fair_rate->read(now);
     if (meters.feedback && carried) meters.allowed = meters.feedback->read(now, m.size, &carried->told);
+    if (meters.senders) meters.counted = meters.senders->read(now);
     if (meters.flows) {
       meters.flows->advance(now);
       if (m.data) meters.flows->see(flow_of(draws));
@@ -470,13 +483,15 @@ class Hop {
   void add_meters(const StampedField& field, const Model& model, double rtt) {
     const double own = field.rtts > 0 ? std::max(field.rtts * rtt, 1 / rate_) : 0;
     const double interval = field.interval > 0 ? field.interval : own;
-    Meters meters{false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, 0, 0, {}, {}, {}};
+    Meters meters{
+        false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}, {}};
     if (field.imprecision.late()) meters.late.emplace(field.imprecision);
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
       meters.uses |= of_use(s);
       if (s == Source::fair_rate) meters.fair_rate.emplace(field.gains, rate_, rtt);
       if (s == Source::xcp_feedback) meters.feedback.emplace(field.gains, rate_, rtt);
+      if (s == Source::senders) meters.senders.emplace(interval > 0 ? interval : std::max(rtt, 1 / rate_));
       told_ |= told(s);
       const bool count = s == Source::flows && (by_packets_ || field.window == Window::aged);
       if (count || s == Source::rank)
@@ -491,7 +506,8 @@ class Hop {
       for (const Formula::Step& step : formula->steps())
         if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
     const bool other =
-        !meters.sources.empty() || meters.fair_rate || meters.feedback || meters.flows || meters.ranked || meters.late;
+        !meters.sources.empty() || meters.fair_rate || meters.feedback || meters.senders || meters.flows ||
+        meters.ranked || meters.late;
     meters.idle = !other && !meters.uses;
     meters.of_use_alone = !other && meters.uses;
     meters_.push_back(std::move(meters));

@@ -38,8 +38,10 @@ enum class Source : std::uint8_t {
   hop_count,
   fair_rate,
   xcp_feedback,
+  senders,
   rank,
   bytes_left,  // what the sender says
+  gap,         // likewise
   base_rtt,    // as the hop is set to
   constant,
   formula
@@ -70,8 +72,10 @@ inline constexpr std::array<SourceRow, source_count + 2> source_table = {{
     {"hop_count"},
     {"fair_rate"},
     {"xcp_feedback"},
+    {"senders"},
     {"rank"},
     {"bytes_left"},
+    {"gap"},
     {"base_rtt"},
     {"const"},
     {"formula"},
@@ -154,6 +158,7 @@ struct Stamping {
   std::vector<std::size_t> place;  // of each field: its word, or its word in a record
   bool formulas_read_fields = false;
   int left = -1;           // field in which senders say the bytes left, or -1
+  int gap = -1;            // field in which they say their gap, or -1
   bool ranks = false;      // hops rank flows by them
   bool gaps = false;       // a packet may come back without a number in a field, or without a record
   bool unsaid = false;     // a hop may leave a word of its record as it was

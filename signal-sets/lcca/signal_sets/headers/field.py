@@ -19,7 +19,18 @@ from lcca.signal_sets.headers.sources import ELSEWHERE, SOURCES, UNITS, convert
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
 """What a hop does with the field; and ``with:FIELD``."""
 
-OF_THE_PACKET = ("ts_in", "ts_out", "hop_count", "rank", "xcp_feedback", "bytes_left", "mark", "trimmed", "const")
+OF_THE_PACKET = (
+    "ts_in",
+    "ts_out",
+    "hop_count",
+    "rank",
+    "xcp_feedback",
+    "bytes_left",
+    "gap",
+    "mark",
+    "trimmed",
+    "const",
+)
 """Sources that a hop knows of the packet at hand alone, or decides for it: nothing to read seldom or to estimate."""
 
 GAINS: dict[str, Gains] = {"fair_rate": _core.RCP_GAINS, "xcp_feedback": _core.XCP_GAINS}
@@ -176,8 +187,7 @@ class HeaderField(Grown):
         if self.source not in GAINS and any(gain is not None for gain in self.measure.gains):
             yield "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
 
-        if self.source == "bytes_left" and self.scope != "src_once":
-            yield "scope", "the sender says what it has left: scope: src_once"
+        yield from self._what_senders_say()
         if self.measure.imprecision:
             yield from self._what_can_be_off()
         counts = self.measured & {"flows", "rank"}
@@ -185,6 +195,15 @@ class HeaderField(Grown):
             yield "measure", "window aged counts flows: it is for the sources flows and rank"
         if "rank" in counts and (self.measure.memory_bits or 0) % _core.RANK_CELL_BITS:
             yield "measure", f"memory_bits of a rank are cells of {_core.RANK_CELL_BITS} bits: a multiple of that"
+
+    def _what_senders_say(self) -> Iterator[Wrong]:
+        if self.source in ("bytes_left", "gap") and self.scope != "src_once":
+            what = "what it has left" if self.source == "bytes_left" else "its gap"
+            yield "scope", f"the sender says {what}: scope: src_once"
+        if self.source == "gap" and self.told_in != "us":
+            yield "unit", "a gap is in us"
+        if "senders" in self.measured and self.measure.window != "tumbling":
+            yield "measure", "senders are counted in intervals: window: tumbling"
 
     def _what_can_be_off(self) -> Iterator[Wrong]:
         """Yield why what is written cannot be late or an estimate."""

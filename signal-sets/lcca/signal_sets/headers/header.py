@@ -31,6 +31,12 @@ from lcca.signal_sets.headers.parts import (
 from lcca.signal_sets.headers.sources import SOURCES
 from lcca.signal_sets.headers.units import check_units
 
+SAID = {
+    "rank": ("bytes_left", "a rank is among bytes left"),
+    "senders": ("gap", "senders are counted by their gaps"),
+}
+"""Sources that hops make of what senders say, by a field of what source, and why."""
+
 Slot = tuple[HeaderField, ...]
 """Fields that share bits: mostly one, several under ``select: one_of``."""
 
@@ -154,9 +160,10 @@ class Header(Grown):
         for i, field in enumerate(self.fields):
             if field.follows is not None:
                 yield from self._named(field.follows, ("fields", i, "agg"), ("min", "max", "last"), field.agg)
-            if "rank" in field.measured and not any(each.source == "bytes_left" for each in self.fields):
-                text = "a rank is among bytes left: add a field with source: bytes_left, scope: src_once"
-                yield problem_at(("fields", i, "source"), text)
+            for source, (said, what) in SAID.items():
+                if source in field.measured and not any(each.source == said for each in self.fields):
+                    text = f"{what}: add a field with source: {said}, scope: src_once"
+                    yield problem_at(("fields", i, "source"), text)
         for name in self.switch_reply.fields if self.switch_reply else ():
             yield from self._named(name, ("switch_reply", "fields"))
         if isinstance(self.stack, PerHop) and self.stack.flag is not None:

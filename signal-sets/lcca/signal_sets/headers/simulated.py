@@ -12,6 +12,7 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.stamping import Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.codec import code_of, coding, decoded, initial_code
 from lcca.signal_sets.headers.encoding import Counter, Flag
+from lcca.signal_sets.headers.header import SAID
 from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, Carried, convert
 
@@ -193,8 +194,9 @@ def _kept(header: Header, readings: Iterable[_Read]) -> list[str]:
 def _needed(header: Header, field: HeaderField) -> Iterator[str]:
     if field.follows is not None:
         yield field.follows
-    if "rank" in field.measured:
-        yield from (other.name for other in header.fields if other.source == "bytes_left")
+    for source, (said, _) in SAID.items():
+        if source in field.measured:
+            yield from (other.name for other in header.fields if other.source == said)
     own = {other.name for other in header.fields}
     for formula in (field.formula, field.condition):
         for name in formula.names if formula else ():

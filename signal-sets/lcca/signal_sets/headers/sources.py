@@ -105,6 +105,20 @@ SOURCES: dict[str, Source] = {
         operations=16,
         varies=False,
     ),
+    # this interval's sum and the last, number of the interval; compare, add, read, multiply
+    "senders": Source(
+        "",
+        "number of flows, by the gaps that their packets say, in the interval last completed",
+        Carried("flows", ""),
+        registers=3,
+        operations=4,
+        varies=False,
+    ),
+    "gap": Source(
+        "us",
+        "time that the sender takes for a full packet: RTT over window, or as it paces",
+        absent="the sender writes it, and hops make the number of senders of it",
+    ),
     "pru_tokens": Source(
         "packets",
         "packets that will be missing soon (Bolt's proactive ramp-up)",

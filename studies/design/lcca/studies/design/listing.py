@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING
 
 from lcca.inputs.errors import InputError
@@ -129,11 +129,11 @@ class Listing:
         return self._possible([Tried(pair) for pair in combinations(first.values(), 2)])
 
     def codes(self, best: Sequence[Tried], tried: Iterable[str]) -> list[Tried]:
-        """Return headers like these in other sizes and windows, the best first, but for those that were tried."""
+        """Return headers like these in other sizes and windows, in turns, but for those that were tried."""
         known, found = set(tried), dict[str, Tried]()
-        for each in best:
-            for other in self._possible(self._variants(each)):
-                if other.name not in known:
+        for turn in zip_longest(*(self._possible(self._variants(each)) for each in best)):
+            for other in turn:
+                if other is not None and other.name not in known:
                     found.setdefault(other.name, other)
         return list(found.values())[: self.search.codes]
 

@@ -21,6 +21,9 @@ LOADS = 4.0
 QUEUES = 4.0
 """The longest queue, in bandwidth-delay products; the longest time, in base RTTs."""
 
+LEFT = 3e7
+"""Bytes left that codes reach."""
+
 CLOCK = "ts_out % 4096"
 """ns within some 4 µs: what no flow can use."""
 
@@ -41,6 +44,7 @@ class Number:
         grants: whether it is a rate that flows may send at.
         oracle: whether no switch of bounded memory can know it.
         placebo: whether it says nothing.
+        said: what senders say for it in a field of as many bits: source, unit, the smallest and the largest number.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Number:
     grants: bool = False
     oracle: bool = False
     placebo: bool = False
+    said: tuple[str, str, float, float] | None = None
 
     @property
     def window(self) -> str:
@@ -74,15 +79,24 @@ class Number:
         }
         own |= {"measure": dict(self.measure)} if self.measure else {}
         own |= {"grants": True} if self.grants else {}
-        if self.name != "rank":
-            return [own]
-        ratio = (self.high_left / 1000) ** (1 / (2**bits - 2))
-        code = {"kind": "log", "base": ratio, "min": 1, "zero": True, "round": "ceil"}
-        left = {"name": "left", "source": "bytes_left", "unit": "kB", "bits": bits, "encode": code}
-        return [left | {"agg": "first", "scope": "src_once"}, own]
+        return [*self._said(bits), own]
 
-    high_left: float = 3e7
-    """Bytes left that codes of `rank` reach."""
+    def _said(self, bits: int) -> list[dict[str, Any]]:
+        """Return the field in which senders say what hops make the number of, if there is one."""
+        if self.said is None:
+            return []
+        name, unit, low, high = self.said
+        code = {
+            "kind": "log",
+            "base": (high / low) ** (1 / (2**bits - 2)),
+            "min": low,
+            "zero": True,
+            "round": "nearest",
+        }
+        return [
+            {"name": name, "source": name, "unit": unit, "bits": bits, "encode": code}
+            | {"agg": "first", "scope": "src_once"}
+        ]
 
     def _code(self, bits: int) -> dict[str, Any]:
         top = 2**bits - 1
@@ -128,10 +142,21 @@ def numbers(ground: Ground, windows: Windows) -> Iterator[Number]:
         if not ground.fabric:  # laws for fabrics have no granted rate
             share = replace(fair, source="expr:link_rate * 0.000001 / max(1, flows)", low=rate[0] / 1e6 / ground.flows)
             yield replace(share, name="share", measure=count, grants=True, oracle=flows.oracle)
+    service = packet * 8e6 / rate[1]  # us
+    gap = ("gap", "us", service, QUEUES * rtt[1] / 1e3)
+    for rtts in windows.rtts:
+        over = {"window": "tumbling", "interval_rtts": rtts}
+        yield Number("senders", "senders", "", "count", 1.0, float(ground.flows), measure=over, said=gap)
+        if not ground.fabric:
+            share = replace(
+                fair, source="expr:link_rate * 0.000001 / max(1, senders)", low=rate[0] / 1e6 / ground.flows
+            )
+            yield replace(share, name="share-of-senders", measure=over, grants=True, said=gap)
     for rtts in windows.rtts if ground.fabric else ():
         for bits in (*windows.memories, *([0] if windows.oracles else [])):
             over = {"window": "aged", "interval_rtts": rtts, "memory_bits": bits}
-            yield Number("rank", "rank", "", "count", 0.0, 255.0, measure=over, oracle=not bits)
+            left = ("bytes_left", "kB", 1.0, LEFT / 1e3)
+            yield Number("rank", "rank", "", "count", 0.0, 255.0, measure=over, oracle=not bits, said=left)
 
 
 def _counts(ground: Ground, windows: Windows) -> Iterator[dict[str, Any]]:
@@ -169,5 +194,19 @@ def placebos(ground: Ground, count: int) -> list[Number]:
     return [replace(each, grants=each.name in grants) for each in own][:count]
 
 
-NAMES = ("capacity", "drain", "flows", "load", "queue", "rank", "rcp", "share", "unused", "use", "waited")
+NAMES = (
+    "capacity",
+    "drain",
+    "flows",
+    "load",
+    "queue",
+    "rank",
+    "rcp",
+    "senders",
+    "share",
+    "share-of-senders",
+    "unused",
+    "use",
+    "waited",
+)
 """Of numbers, whatever the place."""

@@ -12,7 +12,6 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.experiment import Costs
 from lcca.experiments.recipes.function import function
 from lcca.experiments.recipes.kept import Described, config_of
-from lcca.experiments.recipes.sweep import sweeping
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight
 from lcca.experiments.runs.seeds import derive
@@ -39,7 +38,7 @@ WINNER = "winner.yaml"
 """In a run's folder: the header to take within the whole budget."""
 
 CANDIDATES = 10
-"""Best headers whose codes and windows are searched."""
+"""Headers whose codes and windows are searched: the best within each budget, and of all."""
 
 PLANNED = 256
 """Trials that a plan may look at."""
@@ -108,7 +107,8 @@ def _searched(screening: Screening, config: DesignConfig, listing: Listing) -> l
     kept = real[: max(1, round(search.keep * len(real)))]
     kept += [each for cell in _cells(real, config) for each in cell[:1] if each not in kept]
     again = screen("again", kept, again=True)
-    if codes := listing.codes(again[:CANDIDATES], scores):
+    best = dict.fromkeys([*(cell[0] for cell in _cells(again, config) if cell), *again])
+    if codes := listing.codes(list(best)[:CANDIDATES], scores):
         screen("codes", codes, again=True)
     return phases
 
@@ -145,6 +145,8 @@ def _finalists(run: Run[DesignConfig, None], phases: Sequence[Phase], known: Map
 
 def _confirmed(run: Run[DesignConfig, None], campaign: CampaignConfig, verb: WrittenAlone) -> Mapping[str, Any]:
     """Run the campaign that confirms the finalists, on training seeds and networks that no phase has met."""
+    from lcca.experiments.recipes.sweep import sweeping  # which imports all that campaigns need
+
     sweep = Sweep(campaign, jobs=verb.jobs, executor=verb.executor)
     found = sweeping(sweep).run(run.path / CONFIRMATION, resume=True, quiet=run.reporter.console.quiet)
     return found.content

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.learning.plan import Learner
-from lcca.experiments.learning.training import engine_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.files import make_folder, read_checked, write_checked
@@ -73,9 +72,14 @@ class Screening:
     def __init__(self, run: Run[DesignConfig, None], workers: Pool) -> None:
         self.config, self.folder, self.costs = run.config, run.path / FOLDER, run.costs
         self.reporter, self.workers = run.reporter, workers
-        self.engine: Engine = engine_of(self.config, workers.count)
+        self.engine: Engine = self._execution.engine(self.config.networks.duration)
         self.utility = self.config.utilities[0].build()
         self.plain = Candidate(self.config.base, None, self.config.packet_bytes)
+
+    @property
+    def _execution(self) -> Execution:
+        """How trials are run."""
+        return replace(Execution.on(self.workers), model=self.config.model.build())
 
     def candidate(self, header: Header) -> Candidate:
         """Return the candidate of a header, as campaigns have it."""
@@ -108,9 +112,8 @@ class Screening:
             return np.array(_read(file)["scores"])
         with self.costs.phase("search") as cost:
             policy, trials = self._trained(candidate, how.trials, seed)
-            place = self.config.networks.trials(
-                derive(self.config.seed, "screen", seed), self.utility, Execution.on(self.workers)
-            )
+            fresh = derive(self.config.seed, "screen", seed)
+            place = self.config.networks.trials(fresh, self.utility, self._execution)
             rows = place.rows({name: candidate.equip(policy, charged=True)}, Block(0, 0, how.networks))
             scores = rows.sort_values("network")["score_bits"].to_numpy(np.float64)
             cost.trials += trials + how.networks
