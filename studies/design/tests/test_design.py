@@ -89,6 +89,10 @@ def test_headers_are_within_the_budget_and_once() -> None:
     search = read_search(most={"bytes": 2, "state_bits": 600, "operations": 30})
     listing = Listing(search, GROUNDS["networks"])
     pairs = listing.pairs(listing.singles)
+    assert any(
+        each.content == ("share-of-senders", "senders")
+        for each in Listing(read_search(), GROUNDS["networks"]).pairs(listing.singles)
+    )
     codes = listing.codes(pairs, [each.name for each in pairs])
     tried = [*listing.singles, *pairs, *codes]
     assert len({each.name for each in tried}) == len(tried) > 60

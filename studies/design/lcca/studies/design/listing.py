@@ -58,7 +58,8 @@ class Tried:
     @cached_property
     def header(self) -> Header:
         """Its description."""
-        fields = [each for number, bits in self.numbers for each in number.fields(bits)]
+        made = {each["name"]: each for number, bits in self.numbers for each in number.fields(bits)}
+        fields = list(made.values())  # what senders say serves all numbers of it
         back = sum(each["bits"] for each in fields if each.get("scope") != "src_once")
         reflect = {"via": "ack"} | ({"bits": back} if any("scope" in each for each in fields) else {})
         whole = {"name": self.name, "title": self.name[:60], "placement": {"layer": "l3"}, "fields": fields}
