@@ -101,9 +101,7 @@ class Hop {
   void join() { ++flows_; }
   void leave() { --flows_; }
   // Whether a number is made of what packets say of their senders.
-  static bool told(Source s) {
-    return s == Source::fair_rate || s == Source::xcp_feedback || s == Source::senders;
-  }
+  static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback || s == Source::senders; }
   // Whether it makes something of that.
   bool asks() const { return told_; }
   // Whether packets that are put into the queue matter to it.
@@ -181,7 +179,7 @@ class Hop {
     std::optional<XcpFeedback> feedback;
     std::optional<SenderCount> senders;
     double rate = 0, allowed = 0, counted = 0;  // of these three
-    std::optional<ActiveFlows> flows, ranked;  // known by their packets, with the bytes that these say are left
+    std::optional<ActiveFlows> flows, ranked;   // known by their packets, with the bytes that these say are left
     std::optional<LateNumber> late;
     bool idle = false, of_use_alone = false;  // whether nothing is measured, or the link's use alone
   };
@@ -483,8 +481,8 @@ class Hop {
   void add_meters(const StampedField& field, const Model& model, double rtt) {
     const double own = field.rtts > 0 ? std::max(field.rtts * rtt, 1 / rate_) : 0;
     const double interval = field.interval > 0 ? field.interval : own;
-    Meters meters{
-        false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}, {}};
+    Meters meters{false, UseMeter(field.window, interval, model, rate_), 0, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {},
+                  {}};
     if (field.imprecision.late()) meters.late.emplace(field.imprecision);
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
@@ -505,9 +503,8 @@ class Hop {
     for (const Formula* formula : {&field.formula, &field.when})
       for (const Formula::Step& step : formula->steps())
         if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
-    const bool other =
-        !meters.sources.empty() || meters.fair_rate || meters.feedback || meters.senders || meters.flows ||
-        meters.ranked || meters.late;
+    const bool other = !meters.sources.empty() || meters.fair_rate || meters.feedback || meters.senders ||
+                       meters.flows || meters.ranked || meters.late;
     meters.idle = !other && !meters.uses;
     meters.of_use_alone = !other && meters.uses;
     meters_.push_back(std::move(meters));
