@@ -59,6 +59,7 @@ CONTRACTS = (
     "lcca.signal_sets",
     "lcca.trainers.base",
     "lcca.trainers.law",
+    "lcca.trainers.registry",
     "lcca.trainers.tune.samplers",
     "lcca.workers",
 )

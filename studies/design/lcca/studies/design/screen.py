@@ -33,7 +33,7 @@ from lcca.studies.design.config import DesignConfig, Screen
 from lcca.studies.design.listing import Tried
 from lcca.trainers.base import WarmStart
 from lcca.trainers.law.config import StageConfig
-from lcca.trainers.law.trainer import LawTrainer
+from lcca.trainers.registry import trainer_class
 from lcca.workers.pool import Pool
 
 FOLDER = "search"
@@ -133,10 +133,10 @@ class Screening:
             seed=derive(self.config.seed, "screened", seed),
             warm_start=WarmStart(policy, step),
         )
-        trainer = LawTrainer(task, how, self.engine)
+        trainer = trainer_class(how)(task, how, self.engine)
         while not trainer.done:
             trainer.step()
-        return trainer.policy, trainer.state.trials
+        return trainer.policy, trainer.learning[-1].trials
 
     def _base(self, seed: int) -> tuple[Policy, int]:
         """Return a base law and the steps that it took: the stages that all headers share."""
@@ -150,7 +150,7 @@ class Screening:
                 seed=derive(self.config.seed, "base", seed),
             )
             make_folder(self.folder)
-            trainer = LawTrainer(task, how, self.engine, checkpoint=checkpoint)
+            trainer = trainer_class(how)(task, how, self.engine, checkpoint=checkpoint)
             with (
                 self.costs.phase("search") as cost,
                 self.reporter.task(f"base law {seed}", how.budget.amount) as progress,
@@ -159,8 +159,8 @@ class Screening:
                 while not trainer.done:
                     trainer.step()
                     progress.update(trainer.used, f"score {trainer.learning[-1].score_bits:.3f} bits")
-                cost.trials += trainer.state.trials
-            _write(file, {"step": trainer.state.step, "policy": json.loads(dumps(PolicyFile(trainer.policy)))})
+                cost.trials += trainer.learning[-1].trials
+            _write(file, {"step": trainer.learning[-1].step, "policy": json.loads(dumps(PolicyFile(trainer.policy)))})
         checkpoint.unlink(missing_ok=True)
         kept = _read(file)
         return loads(json.dumps(kept["policy"])).policy, kept["step"]
