@@ -62,7 +62,8 @@ class Tried:
         fields = list(made.values())  # what senders say serves all numbers of it
         back = sum(each["bits"] for each in fields if each.get("scope") != "src_once")
         reflect = {"via": "ack"} | ({"bits": back} if any("scope" in each for each in fields) else {})
-        whole = {"name": self.name, "title": self.name[:60], "placement": {"layer": "l3"}, "fields": fields}
+        title = " and ".join(f"{number.name} in {bits} bits" for number, bits in self.numbers)
+        whole = {"name": self.name, "title": title[:60], "placement": {"layer": "l3"}, "fields": fields}
         return Header.model_validate(whole | {"reflect": reflect})
 
     @property

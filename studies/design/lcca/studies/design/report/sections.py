@@ -60,7 +60,7 @@ def draw(summary: Mapping[str, Any]) -> Figure:
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.axvline(summary["required"], color=INK, linewidth=0.8, linestyle="dashed")
     ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
-    ax.set(xlabel="net benefit, bits")
+    ax.set(xlabel="net benefit, bits", ylim=(-0.6, len(rows) - 0.4))
     return figure
 
 
