@@ -458,7 +458,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "learners": learners,
     **{each: partial(headers, name) for each, name in CAMPAIGNS.items()},
     **{f"{each}-elsewhere": partial(elsewhere, name) for each, name in CAMPAIGNS.items()},
-    **{each: partial(headers, each) for each in ("fabric-hosts-rank", "fabric-hosts-core-rank", "fabric-hosts-core-fullest")},
+    **{
+        f"fabric-hosts-{each}": partial(headers, f"fabric-hosts-{each}")
+        for each in ("rank", "core-rank", "core-fullest")
+    },
     **{"fabric-scheduling": scheduling, "fabric-ideals": ideals, "fabric-core-map": core},
     "fabric-headers-buffers": lambda: buffers("fabric-headers"),
     "fabric-headers-trained-nowhere": lambda: generalised("fabric-headers"),
