@@ -1,10 +1,12 @@
-"""How often a search is wrong, and whether its screening orders headers as full trainings do.
+"""How often a search is wrong, whether screening orders headers as trainings do, and what is left of a confirmed worth.
 
     python studies/design/benchmark.py null --searches 20       # placebos alone: how often does one seem to pay?
     python studies/design/benchmark.py planted --searches 20    # exact counts of flows among placebos: are they found?
-    python studies/design/benchmark.py order RUN --headers 24   # of a search's headers, trained by a campaign
+    python studies/design/benchmark.py order CONFIG SUMMARY     # headers of a search, trained by a campaign
+    python studies/design/benchmark.py third CONFIG SUMMARY     # what a search has confirmed, on a third set of seeds
 
-It prints what it has as it goes; what is there in `--out` is not done again.
+CONFIG is the file of a search and SUMMARY the `summary.json` that it wrote. What is there in `--out` is not done again.
+`--out` also gets `null.json`, `planted.json`, `NAME-order.json` or `NAME-third.json`, from which the page has its tables.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from lcca.evaluation.trials import layout
+from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.recipes.sweep import sweep
 from lcca.experiments.runs.grid import read_one
 from lcca.studies.design.config import DesignConfig
@@ -32,70 +34,116 @@ SMALL = [
 ]
 PLANTED = ["search.sources=[flows]", "search.oracles=true", "search.memories=[8]"]
 
+ORDER_SEEDS = 101
+"""The first training seed of those that order headers; searches begin at 1."""
 
-def searches(kind: str, count: int, out: Path, jobs: int) -> None:
+THIRD_SEEDS = 201
+"""The first of those that ask again what is confirmed."""
+
+Json = dict[str, Any]
+
+
+def searches(what: str, count: int, out: Path, jobs: int) -> Json:
     """Run searches by seeds 1, 2, …, and print what each finds and how many are right so far."""
-    right = 0
+    rows, right = list[Json](), 0
     for seed in range(1, count + 1):
-        keys = [
-            *SMALL,
-            *(PLANTED if kind == "planted" else ["search.sources=[]"]),
-            f"seed={seed}",
-            f"name={kind}-{seed}",
-        ]
-        config = read_one(str(STARTER), DesignConfig, keys)
-        found = design(config, out=out / f"{kind}-{seed}", jobs=jobs, resume=True).content
+        planted = PLANTED if what == "planted" else ["search.sources=[]"]
+        config = read_one(str(STARTER), DesignConfig, [*SMALL, *planted, f"seed={seed}", f"name={what}-{seed}"])
+        found = design(config, out=out / f"{what}-{seed}", jobs=jobs, resume=True).content
         taken = [row["header"] for row in found["confirmed"] if row["decision"] == "pays"]
         wanted = any(name.startswith("flows") for name in taken) and not found["placebo_pays"]
-        right += wanted if kind == "planted" else not taken
-        rows = "; ".join(f"{row['header']} {row['difference']:+.4f} ({row['decision']})" for row in found["confirmed"])
-        print(f"{kind} {seed}: {rows}: {right} of {seed} right", flush=True)
+        right += wanted if what == "planted" else not taken
+        keys = ("header", "difference", "low", "high", "decision")
+        rows.append({"seed": seed, "confirmed": [{key: row[key] for key in keys} for row in found["confirmed"]]})
+        text = "; ".join(f"{row['header']} {row['difference']:+.4f} ({row['decision']})" for row in found["confirmed"])
+        print(f"{what} {seed}: {text}: {right} of {seed} right", flush=True)
+    return {"searches": rows, "right": right}
 
 
-def order(run: Path, count: int, seeds: int, out: Path, jobs: int) -> None:
-    """Train headers of a search fully, by a campaign, and print rank correlations with its screens."""
-    config = read_one(str(run / layout.CONFIG), DesignConfig)
-    listing = Listing(config.search, config.ground)
-    singles = [*listing.singles, *listing.placebos]
-    known = {each.name: each for each in singles}
-    first = _screened(run, config, [*known])
-    chosen = sorted(known, key=lambda name: -first[name])
-    chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, min(count, len(chosen))).round().astype(int)]
-    taken: list[Tried] = [known[name] for name in chosen]
+def order(config: DesignConfig, summary: Json, count: int, seeds: int, out: Path, jobs: int) -> Json:
+    """Train headers of a search fully, by a campaign, and print rank correlations with its first screening."""
+    known, screened = _single(config), _screened(summary)
+    names = sorted((name for name in known if name in screened), key=lambda name: -screened[name])
+    at = np.linspace(0, len(names) - 1, min(count, len(names))).round().astype(int)
+    rows = [{"header": names[i], "screened": screened[names[i]]} for i in at]
+    net = _trained(config, [known[row["header"]] for row in rows], "order", (ORDER_SEEDS, seeds), out, jobs)
+    for row in rows:
+        row["trained"] = net[row["header"]]["difference"]
+        print(f"{row['header']:32s} screened {row['screened']:+.4f} trained {row['trained']:+.4f}")
+    pairs = np.array([(row["screened"], row["trained"]) for row in rows])
+    upper = pairs[pairs[:, 0] >= np.median(pairs[:, 0])]
+    found = {"spearman": spearmanr(*pairs.T).statistic, "spearman_of_better_half": spearmanr(*upper.T).statistic}
+    print(f"Spearman over {len(rows)} headers {found['spearman']:.2f}", end=", ")
+    print(f"over the better half {found['spearman_of_better_half']:.2f}")
+    return {"headers": rows, "seeds": seeds, **{key: float(value) for key, value in found.items()}}
+
+
+def third(config: DesignConfig, summary: Json, seeds: int, out: Path, jobs: int) -> Json:
+    """Confirm once more what a search has confirmed, and print whether it lies within the interval that was said."""
+    screened = _screened(summary, last=True)
+    known = {each.name: each for each in _every(config, [row["header"] for row in summary["confirmed"]])}
+    net = _trained(config, list(known.values()), "third", (THIRD_SEEDS, seeds), out, jobs)
+    rows = []
+    for row in summary["confirmed"]:
+        name = row["header"]
+        rows.append({"header": name, "screened": screened[name], "confirmed": row["difference"]})
+        rows[-1] |= {"low": row["low"], "high": row["high"], "third": net[name]["difference"]}
+        rows[-1]["within"] = row["low"] <= net[name]["difference"] <= row["high"]
+        text = f"screened {screened[name]:+.4f} confirmed {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+        print(f"{name:32s} {text} third {net[name]['difference']:+.4f}")
+    return {"headers": rows, "seeds": seeds}
+
+
+def _trained(
+    config: DesignConfig, tried: list[Tried], name: str, seeds: tuple[int, int], out: Path, jobs: int
+) -> dict[str, Json]:
+    """Return the net benefit of headers by a campaign on training seeds and networks of its own."""
     content = config.model_dump(mode="json", exclude={"search"}) | {
-        "name": f"{config.name}-order",
-        "headers": [each.header.model_dump(mode="json") for each in taken],
-        "training_seeds": list(range(101, 101 + seeds)),
+        **{"name": f"{config.name}-{name}", "headers": [each.header.model_dump(mode="json") for each in tried]},
+        **{"training_seeds": [seeds[0] + i for i in range(seeds[1])], "seed": config.seed + seeds[0]},
     }
-    from lcca.experiments.campaign.config import CampaignConfig
-
-    found = sweep(CampaignConfig.model_validate(content), out=out, jobs=jobs, resume=True).content
-    full = {row["header"]: row["net_set"]["difference"] for row in found["net_benefit"]["rows"]}
-    for name in chosen:
-        print(f"{name:32s} screened {first[name]:+.4f} trained {full[name]:+.4f}")
-    pairs = np.array([(first[name], full[name]) for name in chosen])
-    best = pairs[:, 0] >= np.median(pairs[:, 0])
-    print(f"Spearman over {len(chosen)} headers: {spearmanr(*pairs.T).statistic:.2f}", end="; ")
-    print(f"over the better half: {spearmanr(*pairs[best].T).statistic:.2f}")
+    found = sweep(CampaignConfig.model_validate(content), out=out / f"{config.name}-{name}", jobs=jobs, resume=True)
+    return {row["header"]: row["net_set"] for row in found.content["net_benefit"]["rows"]}
 
 
-def _screened(run: Path, config: DesignConfig, names: list[str]) -> dict[str, float]:
-    """Return the order of the first screening of a run."""
-    summary: dict[str, Any] = json.loads((run / layout.SUMMARY).read_text(encoding="utf-8"))
-    return {row["header"]: row["screened"] for row in reversed(summary["tried"]) if row["header"] in names}
+def _single(config: DesignConfig) -> dict[str, Tried]:
+    """Return the headers of one number of a search, placebos too."""
+    listing = Listing(config.search, config.ground)
+    return {each.name: each for each in [*listing.singles, *listing.placebos]}
+
+
+def _every(config: DesignConfig, names: list[str]) -> list[Tried]:
+    """Return headers of a search by their names, whatever their numbers, windows and bits."""
+    listing = Listing(config.search, config.ground)
+    labels = {each.label(bits): (each, bits) for each in listing.numbers for bits in range(1, 17)}
+    labels |= {tried.name: tried.numbers[0] for tried in listing.placebos}
+    return [Tried(tuple(labels[part] for part in name.split("+"))) for name in names]
+
+
+def _screened(summary: Json, last: bool = False) -> dict[str, float]:
+    """Return what the first or the last screening of each header found."""
+    rows = summary["tried"] if last else reversed(summary["tried"])
+    return {row["header"]: row["screened"] for row in rows}
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("null", "planted", "order"))
-    parser.add_argument("run", nargs="?", type=Path)
+    parser.add_argument("what", choices=("null", "planted", "order", "third"))
+    parser.add_argument("files", nargs="*", type=Path, metavar="CONFIG SUMMARY")
     parser.add_argument("--searches", type=int, default=20)
     parser.add_argument("--headers", type=int, default=24)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/design-benchmark"))
     given = parser.parse_args()
-    if given.what == "order":
-        order(given.run, given.headers, given.seeds, given.out / "order", given.jobs)
+    if given.what in ("null", "planted"):
+        name, content = given.what, searches(given.what, given.searches, given.out, given.jobs)
     else:
-        searches(given.what, given.searches, given.out, given.jobs)
+        file, kept = given.files
+        read, said = read_one(str(file), DesignConfig, []), json.loads(kept.read_text(encoding="utf-8"))
+        name = f"{read.name}-{given.what}"
+        if given.what == "order":
+            content = order(read, said, given.headers, given.seeds, given.out, given.jobs)
+        else:
+            content = third(read, said, given.seeds, given.out, given.jobs)
+    (given.out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
