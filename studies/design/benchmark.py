@@ -6,7 +6,7 @@
     python studies/design/benchmark.py third CONFIG SUMMARY     # what a search has confirmed, on a third set of seeds
 
 CONFIG is the file of a search and SUMMARY the `summary.json` that it wrote. What is there in `--out` is not done again.
-`--out` also gets `null.json`, `planted.json`, `NAME-order.json` or `NAME-third.json`, from which the page has its tables.
+It also gets `null.json`, `planted.json`, `NAME-order.json` or `NAME-third.json`, from which the page has its tables.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def third(config: DesignConfig, summary: Json, seeds: int, out: Path, jobs: int)
         rows.append({"header": name, "screened": screened[name], "confirmed": row["difference"]})
         rows[-1] |= {"low": row["low"], "high": row["high"], "third": net[name]["difference"]}
         rows[-1]["within"] = row["low"] <= net[name]["difference"] <= row["high"]
-        text = f"screened {screened[name]:+.4f} confirmed {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+        text = (
+            f"screened {screened[name]:+.4f} confirmed {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+        )
         print(f"{name:32s} {text} third {net[name]['difference']:+.4f}")
     return {"headers": rows, "seeds": seeds}
 

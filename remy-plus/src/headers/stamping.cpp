@@ -16,13 +16,19 @@ bool is_instant(const Formula::Step& step) {
          (step.op != Formula::Op::source || source_table[static_cast<std::size_t>(step.value)].instant);
 }
 
+// A number that hops make of what they know, or a formula over such numbers and no field.
+bool is_of_hop(const StampedField& field) {
+  if (field.source != Source::formula) return field.simple();
+  return as_it_leaves(field) && field.when.empty() && !field.has_value &&
+         std::ranges::none_of(field.formula.steps(), [](const auto& step) { return step.op == Formula::Op::field; });
+}
+
 // Numbers of flows that are averaged also depend on when packets are looked at that are lost behind the hop.
 bool is_alike(const StampedField& field) {
   const bool averaged = field.window == Window::tumbling || field.window == Window::ewma;
   if (!field.writes || field.marks()) return !field.imprecision.any();
-  return field.simple() && !field.imprecision.any() && !field.coding.has_invalid &&
-         field.coding.kind != Coding::Kind::listed && !(averaged && field.source == Source::flows) &&
-         field.source != Source::senders;
+  return is_of_hop(field) && !field.imprecision.any() && !field.coding.has_invalid &&
+         field.coding.kind != Coding::Kind::listed && !(averaged && field.takes(Source::flows));
 }
 
 bool is_alike(const Stamping& s) {
@@ -40,6 +46,12 @@ bool is_alike(const Stamping& s) {
 }
 
 }  // namespace
+
+bool StampedField::takes(Source number) const {
+  return source == number || std::ranges::any_of(formula.steps(), [number](const Formula::Step& step) {
+           return step == Formula::Step{Formula::Op::source, double(number)};
+         });
+}
 
 bool StampedField::simple() const {
   return as_it_leaves(*this) && when.empty() && !has_value && source < Source::constant;

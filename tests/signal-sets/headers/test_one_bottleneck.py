@@ -26,6 +26,8 @@ OTHERS: dict[str, dict] = {
     "every third": {"reflect": {"via": "ack", "every_packets": 3}},
 }
 COUNTED = {"kind": "linear", "step": 0.25}
+GAP = {"name": "gap", "source": "gap", "unit": "us", "bits": 16, "agg": "first", "scope": "src_once"}
+SENT = {"window": "tumbling", "interval_us": 30.0}
 ALIKE: dict[str, list[dict]] = {  # fields; packets are alike in all but the last
     "sums": [{"name": "q", "source": "qlen_pkts", "bits": 3, "agg": "sum", "init": 2}, FLOWS],
     "smallest": [
@@ -40,6 +42,20 @@ ALIKE: dict[str, list[dict]] = {  # fields; packets are alike in all but the las
     "marks": [
         {"name": "e", "source": "mark", "value": "ce", "init": "ect0", "bits": 2, "agg": "or"}
         | {"when": "qlen_pkts > 2 and qdelay > 500", "encode": {"kind": "enum", "values": ["no", "ect0", "ce"]}}
+    ],
+    "formulas": [
+        {"name": "load", "source": "expr:util + 0.5 * qlen_pkts", "unit": "share", "bits": 12, "agg": "max"}
+        | {"measure": {"window": "ewma", "interval_us": 20.0}, "encode": {"kind": "linear", "step": 2.0**-6}},
+        {"name": "turns", "source": "expr:(ts_out % 4096) / 8", "unit": "packets", "bits": 9, "agg": "max"},
+        {"name": "share", "source": "expr:link_rate * 0.000001 / max(1, flows)", "unit": "Mbit/s", "bits": 24}
+        | {"agg": "min", "grants": True, "measure": {"window": "aged", "interval_us": 30.0, "memory_bits": 64}},
+        {"name": "halves", "source": "expr:fair_rate / 2", "unit": "bit/s", "bits": 40, "agg": "min"},
+    ],
+    "senders": [GAP, {"name": "n", "source": "senders", "bits": 12, "agg": "max", "encode": COUNTED, "measure": SENT}],
+    "formulas of senders": [
+        GAP,
+        {"name": "share", "source": "expr:link_rate * 0.000001 / max(1, senders)", "unit": "Mbit/s", "bits": 24}
+        | {"agg": "min", "grants": True, "measure": SENT},
     ],
     "averages of flows": [{**FLOWS, "measure": {"window": "ewma", "interval_us": 40.0}}, QUEUE],
 }
@@ -120,7 +136,8 @@ def test_packets_that_are_not_alike(keys: dict) -> None:
 @pytest.mark.parametrize("fields", ALIKE.values(), ids=ALIKE)
 def test_packets_that_are_alike(fields: list[dict]) -> None:
     own = {"name": "own", "title": "Own", "placement": {"layer": "l2"}, "direction": "one_way"}
-    used = Header.model_validate(own | {"fields": fields, "reflect": {"via": "ack"}})
+    back = {"bits": sum(field["bits"] for field in fields if "scope" not in field)}
+    used = Header.model_validate(own | {"fields": fields, "reflect": {"via": "ack"} | back})
     assert header_signals(used)
     policy = WithHeader(looking(used), stamping(used))
     for seed in range(6):

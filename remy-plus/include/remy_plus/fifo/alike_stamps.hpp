@@ -62,7 +62,7 @@ class AlikeStamps {
     std::erase_if(written_, [](const Written& field) { return !field.field->writes || field.readings.empty(); });
     width_ = std::max<std::size_t>(latest_.size(), 2);
     latest_.resize(width_);
-    asks_ = std::ranges::any_of(written_, [](const Written& field) { return Hop::told(field.field->source); });
+    asks_ = std::ranges::any_of(written_, [this](const Written& field) { return hop_.asks(field.at); });
   }
 
   Hop& hop() { return hop_; }

@@ -102,8 +102,12 @@ class Hop {
   void leave() { --flows_; }
   // Whether a number is made of what packets say of their senders.
   static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback || s == Source::senders; }
-  // Whether it makes something of that.
+  // Whether it makes something of that, or a field does.
   bool asks() const { return told_; }
+  bool asks(std::size_t i) const {
+    const Meters& meters = meters_[i];
+    return meters.fair_rate || meters.feedback || meters.senders;
+  }
   // Whether packets that are put into the queue matter to it.
   bool listens() const { return told_ || phases_[true]; }
 
@@ -125,7 +129,7 @@ class Hop {
     sent_bytes_ += moment.bytes;
   }
 
-  // The number of a field as a packet leaves, in its source's unit; whether it marks is 1 or 0.
+  // The number of a field as a packet leaves, in its source's unit or its formula's; whether it marks is 1 or 0.
   double number(std::size_t i, const Moment& moment, const Draws& draws, const Carried& carried) {
     const StampedField& field = stamping_->fields[i];
     if (!field.when.empty()) {
@@ -133,13 +137,14 @@ class Hop {
       return field.when.value(source, [](std::size_t) { return 0.0; }) != 0;
     }
     measure(i, field, moment, draws, &carried);
-    return measured(meters_[i], field.source, moment, &carried);
+    return field.source == Source::formula ? derived(i, moment, &carried, [](std::size_t) { return 0.0; })
+                                           : measured(meters_[i], field.source, moment, &carried);
   }
   // The same where nothing is measured for it and it is its source's number, and where the link's use is all.
   bool idle(std::size_t i) const {
     const auto& when = stamping_->fields[i].when.steps();
     const bool mark = when.size() == 1 && when[0] == Formula::Step{Formula::Op::source, double(Source::mark)};
-    return meters_[i].idle && (when.empty() || mark);
+    return meters_[i].idle && (when.empty() || mark) && stamping_->fields[i].source != Source::formula;
   }
   bool of_use_alone(std::size_t i) const { return meters_[i].of_use_alone && of_use(stamping_->fields[i].source); }
   [[gnu::always_inline]] double idle_number(Source source, const Moment& moment, const Carried& carried) const {
@@ -391,13 +396,19 @@ class Hop {
   template <class Own>
   double local(std::size_t i, const Moment& m, const Carried* carried, const Own& own) const {
     const StampedField& field = stamping_->fields[i];
-    const auto source = [&](std::size_t s) { return measured(meters_[i], static_cast<Source>(s), m, carried); };
-    if (field.source == Source::formula) return field.formula.value(source, own) * field.times / field.by;
+    if (field.source == Source::formula) return scaled(field, derived(i, m, carried, own));
     if (field.source == Source::constant) return field.value;
     const double value = measured(meters_[i], field.source, m, carried);
     if (field.source == Source::mark && field.has_value)
       return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
     return scaled(field, value);
+  }
+
+  // What a formula makes.
+  template <class Own>
+  double derived(std::size_t i, const Moment& m, const Carried* carried, const Own& own) const {
+    const auto source = [&](std::size_t s) { return measured(meters_[i], static_cast<Source>(s), m, carried); };
+    return stamping_->fields[i].formula.value(source, own);
   }
 
   static double scaled(const StampedField& field, double value) {

@@ -103,6 +103,8 @@ struct StampedField {
   int only = -1;  // label of one-of fields
   bool writes = true;
 
+  // Whether its number is this one, or made of it.
+  bool takes(Source number) const;
   // Whether all there is to it is that its number goes into every packet as it leaves.
   bool simple() const;
   // Or that it becomes `value` as a packet leaves where what holds then says so.
@@ -163,7 +165,7 @@ struct Stamping {
   bool gaps = false;       // a packet may come back without a number in a field, or without a record
   bool unsaid = false;     // a hop may leave a word of its record as it was
   bool imperfect = false;  // some number is late or an estimate, or stamps are lost
-  bool alike = false;      // every packet brings the numbers of a simple hop, and takes as many bytes
+  bool alike = false;      // every packet brings what its hop knows as it leaves, and takes as many bytes
 
   bool operator==(const Stamping&) const = default;
 

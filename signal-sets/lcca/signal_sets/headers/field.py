@@ -163,7 +163,7 @@ class HeaderField(Grown):
     @property
     def gains(self) -> Gains:
         """Of a hop that says a rate or a change of the window."""
-        alpha, beta, portion, interval = GAINS.get(self.source, (0.0, 0.0, 0.0, 0.0))
+        alpha, beta, portion, interval = next((GAINS[name] for name in self._told), (0.0, 0.0, 0.0, 0.0))
         given = self.measure
         return (
             alpha if given.alpha is None else given.alpha,
@@ -171,6 +171,11 @@ class HeaderField(Grown):
             portion if given.portion is None else given.portion,
             interval if given.update_us is None else given.update_us,
         )
+
+    @property
+    def _told(self) -> list[str]:
+        """What it takes of a hop that says a rate or a change of the window."""
+        return [name for name in GAINS if name in self.measured]
 
     def _what_is_written(self) -> Iterator[Wrong]:
         if self.unit and not self.of_any_unit:
@@ -184,8 +189,10 @@ class HeaderField(Grown):
             yield "value", "const at a hop needs a value; or scope: src_once and init"
         else:
             yield from self._unlisted("value", self.value)
-        if self.source not in GAINS and any(gain is not None for gain in self.measure.gains):
+        if not self._told and any(gain is not None for gain in self.measure.gains):
             yield "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
+        if len(self._told) > 1:
+            yield "source", f"a formula has one of {' and '.join(self._told)}: each has gains of its own"
 
         yield from self._what_senders_say()
         if self.measure.imprecision:
