@@ -65,7 +65,44 @@ def confirmed(name: str) -> str:
     return table(head, rows)
 
 
-TABLES = {}
-for _file in sorted(FOLDER.glob("*.json")):
-    TABLES[f"{_file.stem}-answers"] = lambda name=_file.stem: answers(name)
-    TABLES[f"{_file.stem}-confirmed"] = lambda name=_file.stem: confirmed(name)
+def orders(name: str) -> str:
+    """Return what the first screening said of headers and what full trainings say."""
+    content = found(name)
+    rows = [[f"`{row['header']}`", _signed(row["screened"]), _signed(row["trained"])] for row in content["headers"]]
+    rho = [f"**{content[key]:.2f}**" for key in ("spearman", "spearman_of_better_half")]
+    rows += [["rank correlation, all", "", rho[0]], ["rank correlation, the better half", "", rho[1]]]
+    return table(("header", "order in the first screening", f"net of {content['seeds']} trainings, bits"), rows)
+
+
+def third(name: str) -> str:
+    """Return what is left of confirmed headers on a third set of training seeds and networks."""
+    rows = [
+        [f"`{row['header']}`", _signed(row["screened"]), net(row | {"difference": row["confirmed"]})]
+        + [_signed(row["third"]), "yes" if row["within"] else "**no**"]
+        for row in found(name)["headers"]
+    ]
+    return table(("header", "last screening", "confirmed, bits", "third set", "within the interval"), rows)
+
+
+def wrong() -> str:
+    """Return how many searches of placebos alone, and of placebos and one number that decides, are right."""
+    rows = []
+    for name, what in (("null", "placebos alone: none is to pay"), ("planted", "exact counts of flows among placebos")):
+        content = found(name)
+        best = [max(row["confirmed"], key=lambda one: one["difference"])["difference"] for row in content["searches"]]
+        ends = f"{_signed(min(best))} to {_signed(max(best))}"
+        rows.append([what, f"{content['right']} of {len(content['searches'])}", ends])
+    return table(("numbers", "searches that are right", "the best that was confirmed, bits"), rows)
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("-", "−")
+
+
+TABLES = {"design-wrong": wrong}
+for _file in sorted(FOLDER.glob("design-*.json")):
+    if _file.stem.endswith(("-order", "-third")):
+        TABLES[_file.stem] = lambda name=_file.stem: (third if name.endswith("-third") else orders)(name)
+    else:
+        TABLES[f"{_file.stem}-answers"] = lambda name=_file.stem: answers(name)
+        TABLES[f"{_file.stem}-confirmed"] = lambda name=_file.stem: confirmed(name)

@@ -26,6 +26,22 @@ void Coding::prepare() {
   const bool exact = base == 0 && bits <= 52 && std::frexp(step, &exponent) == 0.5 && std::abs(exponent) < 900;
   per_step_ = 1 / step;
   cut_ = plain_ && exact ? step * turn_ : 0;
+  if (kind == Kind::grid) index();
+}
+
+void Coding::index() {
+  const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(top()) + 1;
+  const auto least = std::upper_bound(numbers.begin(), end, 0.0);
+  if (least == end || !std::isfinite(end[-1])) return;
+  const auto bits_of = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+  const auto cells = [&] { return (bits_of(end[-1]) >> shift_) - (bits_of(*least) >> shift_) + 1; };
+  for (shift_ = 52; shift_ > 40 && cells() < std::min<std::uint64_t>(2 * top(), 4096);) --shift_;
+  cell_ = bits_of(*least) >> shift_;
+  places_.clear();
+  for (std::uint64_t cell = cell_; places_.size() <= cells(); ++cell) {
+    const auto edge = std::bit_cast<double>(cell << shift_);
+    places_.push_back(static_cast<std::uint32_t>(std::lower_bound(least, end, edge) - numbers.begin()));
+  }
 }
 
 std::uint64_t Coding::slow(double value, double draw) const {
@@ -67,16 +83,24 @@ double Coding::near(double value) const {
 
 // The largest code whose number is not above the value; −1 below all.
 double Coding::below(double value) const {
-  if (kind == Kind::grid) {
-    const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(top()) + 1;
-    return static_cast<double>(std::upper_bound(numbers.begin(), end, value) - numbers.begin()) - 1;
-  }
+  if (kind == Kind::grid) return below_in_grid(value);
   double code = near(value);
   if (!wraps) code = std::clamp(code, -1.0, top_);
   if (!std::isfinite(code)) throw std::domain_error("a number is too large to be counted in steps");
   if (code >= 0 && number(code) > value) code -= 1;
   if ((wraps || code < top_) && number(code + 1) <= value) code += 1;
   return code;
+}
+
+double Coding::below_in_grid(double value) const {
+  auto from = numbers.begin(), end = from + static_cast<std::ptrdiff_t>(top()) + 1;
+  if (value >= end[-1]) return top_;
+  const std::uint64_t cell = std::bit_cast<std::uint64_t>(value) >> shift_;  // of numbers below 0 it is beyond all
+  if (cell >= cell_ && cell - cell_ + 1 < places_.size()) {
+    end = from + places_[cell - cell_ + 1];
+    from += places_[cell - cell_];
+  }
+  return static_cast<double>(std::upper_bound(from, end, value) - numbers.begin()) - 1;
 }
 
 bool Coding::up(double value, double low_code, double draw) const {

@@ -69,6 +69,8 @@ struct Coding {
   double number(double code) const;
   double near(double value) const;
   double below(double value) const;
+  double below_in_grid(double value) const;
+  void index();
   bool up(double value, double below, double draw) const;
   std::uint64_t fit(double code) const;
   std::uint64_t encode_listed(double value) const;
@@ -80,6 +82,10 @@ struct Coding {
   // Where steps from 0 are a power of two, so that no product is rounded: numbers below `cut_` have codes that this
   // many times the number is cut down to.
   double cut_ = 0, per_step_ = 0;
+  // Of a grid: numbers whose leading bits agree lie between two places, from the cell of the least above 0 on.
+  std::vector<std::uint32_t> places_;
+  std::uint64_t cell_ = 0;
+  int shift_ = 0;
 };
 
 }  // namespace remy_plus
