@@ -77,8 +77,10 @@ def orders(name: str) -> str:
 def third(name: str) -> str:
     """Return what is left of confirmed headers on a third set of training seeds and networks."""
     rows = [
-        [f"`{row['header']}`", _signed(row["screened"]), net(row | {"difference": row["confirmed"]})]
-        + [_signed(row["third"]), "yes" if row["within"] else "**no**"]
+        [
+            *(f"`{row['header']}`", _signed(row["screened"]), net(row | {"difference": row["confirmed"]})),
+            *(_signed(row["third"]), "yes" if row["within"] else "**no**"),
+        ]
         for row in found(name)["headers"]
     ]
     return table(("header", "last screening", "confirmed, bits", "third set", "within the interval"), rows)
