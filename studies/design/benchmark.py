@@ -2,11 +2,12 @@
 
     python studies/design/benchmark.py null --searches 20       # placebos alone: how often does one seem to pay?
     python studies/design/benchmark.py planted --searches 20    # exact counts of flows among placebos: are they found?
+    python studies/design/benchmark.py nested               # does a law lose by knowing more? All signals, two chains
     python studies/design/benchmark.py order CONFIG SUMMARY     # headers of a search, trained by a campaign
     python studies/design/benchmark.py third CONFIG SUMMARY     # what a search has confirmed, on a third set of seeds
 
 CONFIG is the file of a search and SUMMARY the `summary.json` that it wrote. What is there in `--out` is not done again.
-It also gets `null.json`, `planted.json`, `NAME-order.json` or `NAME-third.json`, from which the page has its tables.
+It also gets the file from which the page has its table: `null.json` and so on, and `NAME-order.json` of a search NAME.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
+from scipy.stats import t as student
 
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.recipes.sweep import sweep
 from lcca.experiments.runs.grid import read_one
+from lcca.remy_plus.core.signals import CARRIED
 from lcca.studies.design.config import DesignConfig
 from lcca.studies.design.listing import Listing, Tried
 from lcca.studies.design.recipe import design
@@ -39,6 +42,11 @@ ORDER_SEEDS = 101
 
 THIRD_SEEDS = 201
 """The first of those that ask again what is confirmed."""
+
+NESTED_SEEDS = 301
+
+CARRIED_ALONE = tuple(name for name, carried in CARRIED.items() if name == carried and name != "rank")
+"""Signals of networks, those that are averages of others not counted."""
 
 Json = dict[str, Any]
 
@@ -58,6 +66,34 @@ def searches(what: str, count: int, out: Path, jobs: int) -> Json:
         text = "; ".join(f"{row['header']} {row['difference']:+.4f} ({row['decision']})" for row in found["confirmed"])
         print(f"{what} {seed}: {text}: {right} of {seed} right", flush=True)
     return {"searches": rows, "right": right}
+
+
+def nested(seeds: int, out: Path, jobs: int) -> Json:
+    """Train laws that know ever more signals of the network, in two orders, and print what each one more brings."""
+    config = read_one(str(STARTER), DesignConfig, [])
+    own, rows = config.base.signals, list[Json]()
+    for turn, order in enumerate((CARRIED_ALONE, CARRIED_ALONE[::-1]), 1):
+        names = ["e2e", *(f"with-{count}" for count in range(1, len(order) + 1))]
+        sets = [{"name": n, "title": n, "signals": [*own, *order[: i + 1]]} for i, n in enumerate(names[1:])]
+        content = config.model_dump(mode="json", exclude={"search"}) | {
+            **{"name": f"nested-{turn}", "signal_sets": ["e2e", *sets]},
+            "training_seeds": [NESTED_SEEDS + i for i in range(seeds)],
+        }
+        found = sweep(CampaignConfig.model_validate(content), out=out / f"nested-{turn}", jobs=jobs, resume=True)
+        scores = {row["name"]: np.array(row["scores_bits"]) for row in found.content["signal_sets"]}
+        for signal, before, after in zip(order, names[:-1], names[1:], strict=True):
+            more = scores[after] - scores[before]
+            half = student.ppf(0.975, seeds - 1) * more.std(ddof=1) / np.sqrt(seeds)
+            rows.append({"signal": signal, "beside": names.index(before), "order": turn, "difference": more.mean()})
+            rows[-1] |= {"low": more.mean() - half, "high": more.mean() + half}
+            ends = f"[{rows[-1]['low']:+.4f}, {rows[-1]['high']:+.4f}]"
+            print(
+                f"order {turn}: {signal:20s} beside {rows[-1]['beside']} others {more.mean():+.4f} {ends}", flush=True
+            )
+    return {
+        "seeds": seeds,
+        "pairs": [{k: v if isinstance(v, str | int) else float(v) for k, v in r.items()} for r in rows],
+    }
 
 
 def order(config: DesignConfig, summary: Json, count: int, seeds: int, out: Path, jobs: int) -> Json:
@@ -130,7 +166,7 @@ def _screened(summary: Json, last: bool = False) -> dict[str, float]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("null", "planted", "order", "third"))
+    parser.add_argument("what", choices=("null", "planted", "nested", "order", "third"))
     parser.add_argument("files", nargs="*", type=Path, metavar="CONFIG SUMMARY")
     parser.add_argument("--searches", type=int, default=20)
     parser.add_argument("--headers", type=int, default=24)
@@ -140,6 +176,8 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.what in ("null", "planted"):
         name, content = given.what, searches(given.what, given.searches, given.out, given.jobs)
+    elif given.what == "nested":
+        name, content = given.what, nested(given.seeds, given.out, given.jobs)
     else:
         file, kept = given.files
         read, said = read_one(str(file), DesignConfig, []), json.loads(kept.read_text(encoding="utf-8"))
