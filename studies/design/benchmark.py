@@ -45,8 +45,8 @@ THIRD_SEEDS = 201
 
 NESTED_SEEDS = 301
 
-CARRIED_ALONE = tuple(name for name, carried in CARRIED.items() if name == carried and name != "rank")
-"""Signals of networks, those that are averages of others not counted."""
+CARRIED_ALONE = tuple(name for name, carried in CARRIED.items() if name == carried and name not in ("load", "rank"))
+"""Signals of networks without a header: averages of others, and what headers alone make, are not counted."""
 
 Json = dict[str, Any]
 
