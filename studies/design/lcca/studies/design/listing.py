@@ -51,6 +51,11 @@ class Tried:
         return all(number.placebo for number, _ in self.numbers)
 
     @property
+    def parts(self) -> list[Tried]:
+        """The headers of its first number, of its first two, and so on."""
+        return [Tried(self.numbers[: count + 1]) for count in range(len(self.numbers))]
+
+    @property
     def content(self) -> tuple[str, ...]:
         """The names of its numbers."""
         return tuple(number.name for number, _ in self.numbers)
@@ -58,8 +63,9 @@ class Tried:
     @cached_property
     def header(self) -> Header:
         """Its description."""
-        made = {each["name"]: each for number, bits in self.numbers for each in number.fields(bits)}
-        fields = list(made.values())  # what senders say serves all numbers of it
+        wanted = [each for number, bits in self.numbers for each in number.fields(bits)]
+        least = {each["name"]: each for each in sorted(wanted, key=lambda field: -field["bits"])}
+        fields = [least.pop(each["name"]) for each in wanted if each["name"] in least]  # what senders say serves all
         back = sum(each["bits"] for each in fields if each.get("scope") != "src_once")
         reflect = {"via": "ack"} | ({"bits": back} if any("scope" in each for each in fields) else {})
         title = " and ".join(f"{number.name} in {bits} bits" for number, bits in self.numbers)
@@ -123,11 +129,14 @@ class Listing:
     def pairs(self, best: Sequence[Tried]) -> list[Tried]:
         """Return headers of two numbers of different names: of each name the best of these headers of one number.
 
-        None of them carries a signal twice, which senders would not read.
+        The better of the two comes first. None carries a signal twice, which senders would not read.
         """
         if self.search.fields < 2:
             return []
-        first = {tried.content: tried.numbers[0] for tried in reversed(best) if not tried.placebo}
+        first = dict[tuple[str, ...], tuple[Number, int]]()
+        for tried in best:
+            if not tried.placebo:
+                first.setdefault(tried.content, tried.numbers[0])
         return self._possible([Tried(pair) for pair in combinations(first.values(), 2)])
 
     def codes(self, best: Sequence[Tried], tried: Iterable[str]) -> list[Tried]:
