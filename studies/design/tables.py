@@ -97,11 +97,20 @@ def wrong() -> str:
     return table(("numbers", "searches that are right", "the best that was confirmed, bits"), rows)
 
 
+def nested() -> str:
+    """Return what one more signal brings, in two orders."""
+    rows = [
+        [f"`{row['signal']}`", f"{row['beside']}", f"{row['order']}", net(row)]
+        for row in found("nested")["pairs"]
+    ]
+    return table(("one more", "beside so many others", "order", "brings, bits"), rows)
+
+
 def _signed(number: float) -> str:
     return f"{number:+.3f}".replace("-", "−")
 
 
-TABLES = {"design-wrong": wrong}
+TABLES = {"design-wrong": wrong, "design-nested": nested}
 for _file in sorted(FOLDER.glob("design-*.json")):
     if _file.stem.endswith(("-order", "-third")):
         TABLES[_file.stem] = lambda name=_file.stem: (third if name.endswith("-third") else orders)(name)
