@@ -99,10 +99,7 @@ def wrong() -> str:
 
 def nested() -> str:
     """Return what one more signal brings, in two orders."""
-    rows = [
-        [f"`{row['signal']}`", f"{row['beside']}", f"{row['order']}", net(row)]
-        for row in found("nested")["pairs"]
-    ]
+    rows = [[f"`{row['signal']}`", f"{row['beside']}", f"{row['order']}", net(row)] for row in found("nested")["pairs"]]
     return table(("one more", "beside so many others", "order", "brings, bits"), rows)
 
 

@@ -22,6 +22,7 @@ from lcca.studies.design.front import answers, budgets
 from lcca.studies.design.ground import Ground
 from lcca.studies.design.listing import Listing, Tried
 from lcca.studies.design.numbers import Number, Windows, numbers, placebos
+from lcca.studies.design.port import steps
 from lcca.studies.design.recipe import CONFIRMATION, FINALISTS, design
 from lcca.studies.design.screen import FOLDER
 from tests.fixtures import RunCommand
@@ -67,6 +68,17 @@ def test_codes_reach_from_end_to_end(place: str, bits: int) -> None:
         assert code_of(field, number.high * 2) == top or number.scale == "count", number
         low = decoded(field, code_of(field, number.low))
         assert low == pytest.approx(number.low, rel=0.5, abs=number.high / 2**bits), number
+
+
+@pytest.mark.parametrize("place", GROUNDS)
+def test_a_port_makes_every_number_of_what_it_has_said_before(place: str) -> None:
+    for number in every(GROUNDS[place]):
+        made = Tried(((number, 8),)).header
+        field, lines = made.field(number.name.replace("-", "_")), steps(made)
+        known = {line.split(" = ")[0] for line in lines}
+        assert field.measured <= known and lines[-1].startswith(f"header.{field.name} = {field.agg}("), number
+        bits = switch_cost(made).state_bits or 0
+        assert number.oracle or bits == 0 or "#" in "".join(lines), number  # what it keeps is said
 
 
 @pytest.mark.parametrize("place", GROUNDS)

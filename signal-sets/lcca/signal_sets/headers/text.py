@@ -71,7 +71,8 @@ def content(header: Header) -> dict[str, Any]:
 def describe(header: Header) -> str:
     """Return a header as text: what it is, what it costs, and a line for each field."""
     costs = (_cost(header), _in_switch(header), _unread(header))
-    texts = (f"{header.name}: {header.title}", header.doc, f"reference: {header.reference}", *costs)
+    reference = f"reference: {header.reference}" if header.reference else ""
+    texts = (f"{header.name}: {header.title}", header.doc, reference, *costs)
     lines = [line for text in texts for line in textwrap.wrap(text, _LINE)] + [""]
     rows = [("bits", "at", "field", "source", "encoding", "aggregation"), *map(_row, layout(header))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

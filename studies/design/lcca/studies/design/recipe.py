@@ -25,6 +25,7 @@ from lcca.signal_sets.headers.text import describe
 from lcca.studies.design.config import DesignConfig
 from lcca.studies.design.front import answers, budgets, record
 from lcca.studies.design.listing import Listing, Tried
+from lcca.studies.design.port import steps
 from lcca.studies.design.screen import FOLDER, Screened, Screening
 from lcca.workers.pool import Pool
 
@@ -186,8 +187,9 @@ def _content(
 
 
 def _winner(tried: Tried) -> str:
-    """Return a header as a file, what it costs in comments first."""
-    said = [f"# {line}".rstrip() for line in describe(tried.header).splitlines()]
+    """Return a header as a file, what it costs and what a port does for it in comments first."""
+    done = ["", "What a port does with a packet that it sends:", *(f"  {line}" for line in steps(tried.header)), ""]
+    said = [f"# {line}".rstrip() for line in [*describe(tried.header).splitlines(), *done]]
     content = tried.header.model_dump(mode="json", exclude_unset=True)
     return "\n".join(said) + "\n" + dump(content)
 
