@@ -255,3 +255,10 @@ def test_markers_are_tuned_with_their_transport() -> None:
 def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
     answer = lcca("tune", config, "--out", config.parent / "run", "--set", change)
     assert answer.status == 2 and message in answer.err.replace("\n", " ") and not (config.parent / "run").exists()
+
+
+def test_what_scores_jobs_alone_is_not_tuned_beside_other_flows(lcca: RunCommand, config: Path) -> None:
+    place = f"fabric={Path('configs/ai/scenarios/small-storage.yaml').resolve()}"
+    answer = lcca("tune", config, "--set", place, "--set", "utility=completion", "--plan")
+    said = "completion: ai-small-storage has other flows, which policies would learn to starve; use completion-and-slow"
+    assert answer.status == 2 and said in answer.err.replace("\n", " ")

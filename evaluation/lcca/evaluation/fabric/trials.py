@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.trials.layout import JOBS, RECORD
 from lcca.evaluation.trials.metrics import FLOWS, OF_JOBS, PORTS, of_fabric_trial
 from lcca.evaluation.trials.outcome import FlowTimes
-from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.ratio import Completion, Ratio, RoundTime
 from lcca.evaluation.trials.utility import unfinished_columns
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
@@ -291,6 +291,22 @@ def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
             raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
         if utility.of.needs == "jobs" and not each.has_jobs:
             raise InputError(f"{utility.name}: {each.name} has no jobs; give it a workload of kind job")
+
+
+def require_all_scored(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
+    """Check that a utility of jobs or rounds alone scores all flows: what is learnt by it would starve others.
+
+    Raises:
+        InputError: a scenario has others; the message says what to do.
+    """
+    if not isinstance(utility, Completion | RoundTime):
+        return
+    kinds = ("job",) if isinstance(utility, Completion) else ("job", "all-to-all")
+    instead = "use completion-and-slowdown" if isinstance(utility, Completion) else "leave them out, or use slowdown"
+    for scenario in scenarios:
+        if not all(part.kind in kinds for _, part in scenario.parts):
+            text = f"{scenario.name} has other flows, which policies would learn to starve"
+            raise InputError(f"{utility.name}: {text}; {instead}")
 
 
 def require_told(simulator: str, utility: Ratio) -> None:

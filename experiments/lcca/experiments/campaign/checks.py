@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.fabric.trials import require_rounds, require_runs
+from lcca.evaluation.fabric.trials import require_all_scored, require_rounds, require_runs
 from lcca.evaluation.scenarios.spaces import has_spaces
-from lcca.evaluation.trials.ratio import Completion, Ratio, RoundTime
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.campaign.trials import OWN
 from lcca.inputs.errors import InputError, about, require
@@ -82,7 +81,7 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
                 utility = fabric_utility(each.name)
                 require_rounds(space.scenarios, utility)
                 if space is own:
-                    _require_all_scored(space, utility)
+                    require_all_scored(space.scenarios, utility)
             for name, scenario in product(config.hand_designed, space.scenarios):
                 with about("hand_designed" if space is own else where):
                     engine = engine_of(resolve(name, "fabric").policy, scenario.settings())
@@ -92,16 +91,6 @@ def _check_fabric(config: Campaign, own: FabricSpace) -> None:
             for scenario in space.scenarios:
                 with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
                     scenario.require_fits(engine_of(policy, scenario.settings()), candidate.name)
-
-
-def _require_all_scored(space: FabricSpace, utility: Ratio) -> None:
-    kinds = ("job",) if isinstance(utility, Completion) else ("job", "all-to-all")
-    instead = "use completion-and-slowdown" if isinstance(utility, Completion) else "leave them out, or use slowdown"
-    for scenario in space.scenarios if isinstance(utility, Completion | RoundTime) else ():
-        require(
-            all(part.kind in kinds for _, part in scenario.parts),
-            f"{utility.name}: {scenario.name} has other flows, which policies would learn to starve; {instead}",
-        )
 
 
 def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.space import FabricSpace, Scenarios
-from lcca.evaluation.fabric.trials import require_rounds
+from lcca.evaluation.fabric.trials import require_all_scored, require_rounds
 from lcca.evaluation.scenarios.spaces import AnySpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule, SettlingRule
@@ -79,7 +79,9 @@ class TuningConfig(RunConfig):
         if (self.simulator == "fabric") != (self.fabric is not None):
             raise ValueError(f"simulator: {self.simulator} does not run {'fabrics' if self.fabric else 'networks'}")
         if self.fabric is not None:
-            require_rounds(FabricSpace(fabric=self.fabric).scenarios, fabric_utility(self.utility.name))
+            met, utility = FabricSpace(fabric=self.fabric).scenarios, fabric_utility(self.utility.name)
+            require_rounds(met, utility)
+            require_all_scored(met, utility)
         return self
 
     @property
