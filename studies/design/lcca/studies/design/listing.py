@@ -51,11 +51,6 @@ class Tried:
         return all(number.placebo for number, _ in self.numbers)
 
     @property
-    def parts(self) -> list[Tried]:
-        """The headers of its first number, of its first two, and so on."""
-        return [Tried(self.numbers[: count + 1]) for count in range(len(self.numbers))]
-
-    @property
     def content(self) -> tuple[str, ...]:
         """The names of its numbers."""
         return tuple(number.name for number, _ in self.numbers)
@@ -129,14 +124,11 @@ class Listing:
     def pairs(self, best: Sequence[Tried]) -> list[Tried]:
         """Return headers of two numbers of different names: of each name the best of these headers of one number.
 
-        The better of the two comes first. None carries a signal twice, which senders would not read.
+        None of them carries a signal twice, which senders would not read.
         """
         if self.search.fields < 2:
             return []
-        first = dict[tuple[str, ...], tuple[Number, int]]()
-        for tried in best:
-            if not tried.placebo:
-                first.setdefault(tried.content, tried.numbers[0])
+        first = {tried.content: tried.numbers[0] for tried in reversed(best) if not tried.placebo}
         return self._possible([Tried(pair) for pair in combinations(first.values(), 2)])
 
     def codes(self, best: Sequence[Tried], tried: Iterable[str]) -> list[Tried]:

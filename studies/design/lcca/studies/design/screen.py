@@ -1,9 +1,8 @@
 """Screening: how a base law fares that has learnt what is new in a header, beside one that has learnt as long without.
 
 A base law has learnt the stages that all headers share. From there every header learns its own coefficients alone, for
-the same trials and with the same perturbations, and all are tested on the same networks with their bytes charged. A
-header of two numbers learns half of its trials with the better of them alone, lest it end below that. What comes out
-orders headers. It is never their worth: the best of many is so by luck too.
+the same trials and with the same perturbations, and all are tested on the same networks with their bytes charged. What
+comes out orders headers. It is never their worth: the best of many is so by luck too.
 """
 
 from __future__ import annotations
@@ -96,51 +95,48 @@ class Screening:
         with self.reporter.task(f"{name}: {len(tried)} headers", how.seeds * (1 + len(tried))) as task:
             done = 0
             for seed in range(1, how.seeds + 1):
-                control = self._scores(None, how, seed)
+                control = self._scores(self.plain, how, seed)
                 for each in tried:
-                    found[each.name].append(self._scores(each, how, seed) - control)
+                    found[each.name].append(self._scores(self.candidate(each.header), how, seed) - control)
                     done += 1
                     mean = float(np.mean(found[each.name][-1]))
                     task.update(done + seed, f"seed {seed}, {each.name}: {mean:+.4f}")
         rows = [_screened(name, differences) for name, differences in found.items()]
         return sorted(rows, key=lambda row: (-row.mean, row.name))
 
-    def _scores(self, tried: Tried | None, how: Screen, seed: int) -> Floats:
-        """Return (networks,) scores of a header's law after a short training, or of one without; bits."""
-        name, candidate = (CONTROL, self.plain) if tried is None else (tried.name, self.candidate(tried.header))
+    def _scores(self, candidate: Candidate, how: Screen, seed: int) -> Floats:
+        """Return (networks,) scores of a candidate's law after a short training; bits."""
+        name = CONTROL if candidate.header is None else candidate.name
         file = self.folder / f"{seed}-{how.trials}-{how.networks}" / f"{name}.json"
         if file.exists():
             return np.array(_read(file)["scores"])
-        parts = [candidate] if tried is None else [self.candidate(each.header) for each in tried.parts]
         with self.costs.phase("search") as cost:
-            policy, step = self._base(seed)
-            for part in parts:
-                policy, step, trials = self._trained(part, how.trials // len(parts), seed, WarmStart(policy, step))
-                cost.trials += trials
+            policy, trials = self._trained(candidate, how.trials, seed)
             fresh = derive(self.config.seed, "screen", seed)
             place = self.config.networks.trials(fresh, self.utility, self._execution)
             rows = place.rows({name: candidate.equip(policy, charged=True)}, Block(0, 0, how.networks))
             scores = rows.sort_values("network")["score_bits"].to_numpy(np.float64)
-            cost.trials += how.networks
+            cost.trials += trials + how.networks
         _write(file, {"scores": scores.tolist(), "policy": json.loads(dumps(PolicyFile(policy)))})
         return scores
 
-    def _trained(self, candidate: Candidate, trials: int, seed: int, start: WarmStart) -> tuple[Policy, int, int]:
-        """Return a law once it has learnt what is new to it, the steps so far, and the trials that this took."""
+    def _trained(self, candidate: Candidate, trials: int, seed: int) -> tuple[Policy, int]:
+        """Return the base law once it has learnt what is new to it, and the trials that this took."""
         stage = StageConfig(trials=trials, features="new", width=0.5, feature_width=FEATURE_WIDTH)
         how = self.config.learner.model_copy(
             update={"stages": (stage,), "networks": NETWORKS, "check_networks": 4 * NETWORKS, "hard_networks": None}
         )
+        policy, step = self._base(seed)
         task = replace(
             Learner.of(candidate, self.utility, seed, "").task(self.config),
             identity="screening",
             seed=derive(self.config.seed, "screened", seed),
-            warm_start=start,
+            warm_start=WarmStart(policy, step),
         )
         trainer = trainer_class(how)(task, how, self.engine)
         while not trainer.done:
             trainer.step()
-        return trainer.policy, trainer.learning[-1].step, trainer.learning[-1].trials
+        return trainer.policy, trainer.learning[-1].trials
 
     def _base(self, seed: int) -> tuple[Policy, int]:
         """Return a base law and the steps that it took: the stages that all headers share."""
