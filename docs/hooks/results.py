@@ -449,7 +449,7 @@ def storage() -> str:
 
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
 CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
-CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts"}
+CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts", "fabric-headers-fullest": "fabric-headers-fullest"}
 CAMPAIGNS |= {f"fabric-scheduled-{each}": f"fabric-scheduled-{each}" for each in ("sprayed", "classes")}
 CAMPAIGNS |= {each: each for each in ("ai-paths", "ai-paths-rings")}
 RIVALS = ("fabric-sprayed-rivals", "fabric-hosts-rivals", "fabric-scheduled-classes-rivals")
