@@ -24,7 +24,7 @@ from lcca.studies.design.listing import Listing, Tried
 from lcca.studies.design.numbers import Number, Windows, numbers, placebos
 from lcca.studies.design.port import steps
 from lcca.studies.design.recipe import CONFIRMATION, FINALISTS, design
-from lcca.studies.design.screen import FOLDER
+from lcca.studies.design.screen import FOLDER, Screening
 from tests.fixtures import RunCommand
 
 from .cases import RUNS
@@ -167,6 +167,46 @@ def test_budgets_end_at_the_most() -> None:
     found = budgets(Budget(bytes=3, state_bits=500), oracles=True)
     assert found[0] == (1, 64) and found[-2:] == [(3, 500), (3, None)]
     assert {size for size, _ in found} == {1, 2, 3}
+    assert budgets(Budget(bytes=64, state_bits=1 << 20), oracles=False)[-1] == (64, 1 << 20)
+
+
+@pytest.mark.parametrize("bits", [1, 8])
+@pytest.mark.parametrize(
+    "ground",
+    [Ground(False, (12e9, 12e9), (20e3, 20e3), 1, 1500), Ground(False, (1e7, 1e7), (1e5, 1e5), 4, 1500)],
+    ids=["one sender", "less than a packet in an RTT"],
+)
+def test_every_place_has_headers(ground: Ground, bits: int) -> None:
+    made = [Tried(((number, bits),)).header for number in every(ground)]
+    assert len(made) > 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (["search.memories=[64,64]"], "search.memories: 64 is listed twice"),
+        (["search.sources=[flows,rank]"], "search.sources: rank: nothing that ports of these networks can say"),
+        (["search.most.bytes=0"], "search.most: no header is within it; the smallest, "),
+        (["search.finalists=12", "search.bits=[2,3,4,5,6,7,8,9,10]", "search.codes=40"], "training_seeds: with 6 no"),
+        (["signal_sets=[flows]", "baseline=flows"], "baseline: flows sees flows of the network"),
+        (["trainer.stages=[{trials: 64}]"], "trainer.stages: a search needs stages without signals first"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_a_search(
+    config: DesignConfig, lcca: RunCommand, changes: list[str], said: str
+) -> None:
+    answer = lcca("design", "small.yaml", "--plan", *(word for each in changes for word in ("--set", each)))
+    assert answer.status == 2 and said in answer.err and "Traceback" not in answer.err
+
+
+def test_what_other_code_has_screened_is_screened_anew(searched: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(searched.parent)
+    file = next((searched / FOLDER).glob("1-*/none.json"))
+    screening = Screening.__new__(Screening)
+    screening.code = json.loads(file.read_text().partition("\n")[2])["code"]
+    assert screening._kept(file)["scores"]
+    screening.code = "other"
+    assert screening._kept(file) == {}
 
 
 # --- whole searches

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lcca.studies.design.config import DesignConfig
 
 EXAMPLES = """\
-  lcca design studies/design/configs/quickstart.yaml
+  lcca design design.yaml
   lcca design studies/design/configs/default.yaml --set 'search.most={bytes: 2, state_bits: 1024}'
   lcca design studies/design/configs/default.yaml --set search.oracles=true
   lcca design studies/design/configs/websearch.yaml --plan"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
@@ -13,12 +13,17 @@ from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.testing.net_benefit import too_few_seeds
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
+from lcca.remy_plus.core.signals import CARRIED
 from lcca.signal_sets.headers.header import Header
 from lcca.studies.design.ground import Ground
 from lcca.studies.design.numbers import NAMES
 from lcca.trainers.law.config import LawConfig
 
 DESIGN = Kind("design", (layout.CONFIG, layout.SUMMARY), "lcca.studies.design.recipe")
+
+
+EVERYTHING = "everything"
+"""The signal set of the bound."""
 
 
 class Budget(Model):
@@ -36,7 +41,7 @@ class Budget(Model):
 
 
 class Screen(Model):
-    """A short training of what is new in a header, and its test; on a fabric by default less of both.
+    """A short training of what is new in a header, and its test.
 
     Attributes:
         trials: of the new coefficients.
@@ -57,14 +62,15 @@ class SearchConfig(Model):
         sources: numbers that may be written, by name; "all" for all that the place has; none for placebos alone, by
             which one sees how often a search is wrong.
         fields: that a header has at most.
-        windows_rtts: base RTTs that averages are over, and in which flows are remembered.
+        windows_rtts: base RTTs that averages are over, and in which flows are remembered; a packet's time at least.
         memories: bits of the maps that count flows.
         bits: of a field.
         oracles: whether exact counts of flows are tried too, which take a list of flows: a bound, nothing to build.
-        placebos: numbers that say nothing, which the search tries and confirms like others.
+        placebos: numbers that say nothing, which the first screen tries like others and of which the best is confirmed.
         screen: of all headers.
         keep: share of them that is screened again.
-        again: the second screening, of those and of the best of each size.
+        again: the second screening, of those and of the best of each size. Its first seed goes on with the base law,
+            networks and perturbations of the first screen.
         codes: other widths and windows of the best, at most.
         finalists: that are confirmed.
     """
@@ -90,6 +96,15 @@ class SearchConfig(Model):
             if name not in NAMES:
                 raise ValueError(f"no number {name[:60]!r}{did_you_mean(name, NAMES)}: {', '.join(NAMES)}")
         return names
+
+    @field_validator("sources", "windows_rtts", "memories", "bits")
+    @classmethod
+    def _once(cls, values: str | tuple[object, ...]) -> str | tuple[object, ...]:
+        said = [f"{each:g}" if isinstance(each, float) else str(each) for each in values if isinstance(values, tuple)]
+        for each in said:
+            if said.count(each) > 1:
+                raise ValueError(f"{each} is listed twice, as numbers of six digits: list it once")
+        return values
 
 
 class DesignConfig(CampaignConfig):
@@ -124,6 +139,11 @@ class DesignConfig(CampaignConfig):
             )
         if len(self.utilities) > 1 or len(self.signal_sets) > 1:
             raise ValueError("a search has one utility and one signal set, the baseline")
+        if seen := [name for name in self.base.signals if name in CARRIED]:
+            raise ValueError(
+                f"baseline: {self.baseline} sees {', '.join(seen)} of the network: a header is compared with what "
+                "senders measure themselves: use e2e"
+            )
         if self.start != "scratch" or self.learnt_with is not None:
             raise ValueError("start, learnt_with: a search begins from its own laws: leave them out")
         return self
@@ -154,12 +174,16 @@ class DesignConfig(CampaignConfig):
         content |= {"name": f"{self.name}-confirmation", "headers": [h.model_dump(mode="json") for h in headers]}
         if bound:
             free = {
-                "name": "everything",
+                "name": EVERYTHING,
                 "title": "All numbers, free and exact",
                 "signals": [*self.base.signals, *bound],
             }
             content["signal_sets"] = [*content["signal_sets"], free]
-        campaign = CampaignConfig.model_validate(content)
+        try:
+            campaign = CampaignConfig.model_validate(content)
+        except ValidationError as error:
+            said = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise self.problem(("search",), f"what it would confirm cannot be: {said}") from error
         if note := too_few_seeds(campaign):
             raise self.problem(("training_seeds",), note.partition(": ")[2])
         return campaign

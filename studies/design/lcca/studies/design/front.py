@@ -12,7 +12,7 @@ from lcca.studies.design.listing import Tried
 Json = Mapping[str, Any]
 
 BYTES = (1, 2, 4, 8, 16)
-"""Budgets on the wire that answers are for, up to what a search may take."""
+"""Budgets on the wire that answers are for, below what a search may take."""
 
 STATES = (64, 256, 1024, 4096, 16384)
 """Bits of state at a port that answers are for, likewise."""
@@ -21,9 +21,12 @@ PAYS = "pays"
 
 
 def budgets(most: Budget, oracles: bool) -> list[tuple[int, int | None]]:
-    """Return bytes and bits of state that answers are for; state without end, None, where there are oracles."""
-    sizes = sorted({min(each, most.bytes) for each in BYTES})
-    states: list[int | None] = list(sorted({min(each, most.state_bits) for each in STATES}))
+    """Return bytes and bits of state that answers are for, the largest those of the search.
+
+    State without end, None, comes where there are oracles.
+    """
+    sizes = [*(each for each in BYTES if each < most.bytes), most.bytes]
+    states: list[int | None] = [*(each for each in STATES if each < most.state_bits), most.state_bits]
     return list(product(sizes, states + [None] * oracles))
 
 

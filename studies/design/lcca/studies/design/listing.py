@@ -105,16 +105,34 @@ class Listing:
         windows = Windows(search.windows_rtts, search.memories, search.oracles)
         every = list(numbers(ground, windows))
         self.numbers = [each for each in every if search.sources == "all" or each.name in search.sources]
-        if search.sources and not self.numbers:
-            place = "fabrics" if ground.fabric else "networks"
-            raise InputError(f"sources: ports of {place} know none of {', '.join(search.sources)}")
+        known = {each.name for each in every}
+        if absent := [each for each in search.sources if search.sources != "all" and each not in known]:
+            place = "this fabric" if ground.fabric else "these networks"
+            raise InputError(
+                f"sources: {', '.join(absent)}: nothing that ports of {place} can say, or always the same; there are "
+                f"{', '.join(sorted(known))}"
+            )
         self.placebos = [Tried(((each, USUAL_BITS),)) for each in placebos(ground, search.placebos)]
         if self.numbers and not self.singles:
             smallest = min((Tried(((each, min(search.bits)),)) for each in self.numbers), key=lambda tried: tried.size)
             raise InputError(
-                f"most: no header is within it; {smallest.name} takes {smallest.bytes} bytes, "
-                f"{smallest.state_bits or 0:,} bits of state and {smallest.operations} operations"
+                f"most: no header is within it; the smallest, {smallest.name}, takes {smallest.bytes} on the wire in "
+                f"bytes, {smallest.state_bits or 0:,} bits of state and {smallest.operations} operations"
             )
+
+    @property
+    def over_budget(self) -> list[str]:
+        """Names of numbers of which no header of one is within the budget."""
+        within = {name for tried in self.singles for name in tried.content}
+        return sorted({each.name for each in self.numbers} - within)
+
+    def most_finalists(self) -> int:
+        """Return how many headers may be confirmed at most, placebos where there is nothing else."""
+        if not self.numbers:
+            return min(self.search.finalists, len(self.placebos))
+        pairs = self.pairs(self.singles)
+        codes = self.codes([*self.singles, *pairs], {each.name for each in (*self.singles, *pairs)})
+        return min(self.search.finalists, len(self.singles) + len(pairs) + len(codes))
 
     @cached_property
     def singles(self) -> list[Tried]:

@@ -24,6 +24,9 @@ QUEUES = 4.0
 LEFT = 3e7
 """Bytes left that codes reach."""
 
+LEAST_QUEUE = 16
+"""Packets that codes of queues reach at least."""
+
 CLOCK = "ts_out % 4096"
 """ns within some 4 µs: what no flow can use."""
 
@@ -83,12 +86,14 @@ class Number:
 
     def _said(self, bits: int) -> list[dict[str, Any]]:
         """Return the field in which senders say what hops make the number of, if there is one."""
+        if self.source == "fair_rate":  # of RTTs, as in the catalogue's rcp-16
+            return [{"name": "rtt", "source": "const", "bits": 16, "agg": "first", "scope": "src_once", "init": 0}]
         if self.said is None:
             return []
         name, unit, low, high = self.said
         code = {
             "kind": "log",
-            "base": (high / low) ** (1 / (2**bits - 2)),
+            "base": (high / low) ** (1 / max(1, 2**bits - 2)),
             "min": low,
             "zero": True,
             "round": "nearest",
@@ -121,18 +126,23 @@ class Windows:
 
 def numbers(ground: Ground, windows: Windows) -> Iterator[Number]:
     """Return the numbers that ports of a place can write, each with every window."""
+    return (each for each in _numbers(ground, windows) if each.low < each.high)  # others say nothing
+
+
+def _numbers(ground: Ground, windows: Windows) -> Iterator[Number]:
     rate, rtt, packet = ground.rates, ground.rtts, float(ground.packet)
+    service = packet * 8e9 / rate[1]  # ns
+    longest = max(QUEUES * rtt[1], LEAST_QUEUE * service)  # ns
     averages = [{"window": "ewma", "interval_rtts": rtts} for rtts in windows.rtts]
-    queue = Number("queue", "qlen_bytes", "bytes", "log", packet / 4, QUEUES * ground.bdp)
-    wait = Number("drain", "drain_time", "ns", "log", packet * 8e9 / rate[1] / 4, QUEUES * rtt[1])
+    queue = Number("queue", "qlen_bytes", "bytes", "log", packet / 4, max(QUEUES * ground.bdp, LEAST_QUEUE * packet))
+    wait = Number("drain", "drain_time", "ns", "log", service / 4, longest)
     yield from (queue, wait, replace(wait, name="waited", source="qdelay"))
     yield from (replace(queue, measure=each) for each in averages)
     use = Number("use", "util", "share", "share", 0.0, 1.0)
     load = Number("load", "expr:util + 8000000000 * qlen_bytes / (link_rate * base_rtt)", "share", "share", 0.0, LOADS)
     unused = Number("unused", "abw", "Mbit/s", "log", rate[1] / 1e9, rate[1] / 1e6, "min")
     yield from (replace(each, measure=over) for each in (use, load, unused) for over in averages)
-    if rate[0] < rate[1]:
-        yield Number("capacity", "link_rate", "Mbit/s", "ratio", rate[0] / 1e6, rate[1] / 1e6, "min")
+    yield Number("capacity", "link_rate", "Mbit/s", "ratio", rate[0] / 1e6, rate[1] / 1e6, "min")
     fair = Number("rcp", "fair_rate", "Mbit/s", "ratio", rate[0] / 4e6 / ground.flows, rate[1] / 1e6, "min")
     yield fair
     for count in _counts(ground, windows):
@@ -142,8 +152,7 @@ def numbers(ground: Ground, windows: Windows) -> Iterator[Number]:
         if not ground.fabric:  # laws for fabrics have no granted rate
             share = replace(fair, source="expr:link_rate * 0.000001 / max(1, flows)", low=rate[0] / 1e6 / ground.flows)
             yield replace(share, name="share", measure=count, grants=True, oracle=flows.oracle)
-    service = packet * 8e6 / rate[1]  # us
-    gap = ("gap", "us", service, QUEUES * rtt[1] / 1e3)
+    gap = ("gap", "us", service / 1e3, longest / 1e3)
     for rtts in windows.rtts:
         over = {"window": "tumbling", "interval_rtts": rtts}
         yield Number("senders", "senders", "", "count", 1.0, float(ground.flows), measure=over, said=gap)
@@ -169,19 +178,19 @@ def _counts(ground: Ground, windows: Windows) -> Iterator[dict[str, Any]]:
 
 
 def placebos(ground: Ground, count: int) -> list[Number]:
-    """Return so many numbers that say nothing: clocks, constants and hops, as every signal that laws take up."""
-    rate, packets = ground.rates[1] / 1e6, QUEUES * ground.bdp / ground.packet
+    """Return so many numbers that say nothing: clocks and constants, as every signal that laws take up."""
+    rate, packets = ground.rates[1] / 1e6, max(QUEUES * ground.bdp / ground.packet, LEAST_QUEUE)
     made: list[tuple[str, str, str, Scale, float, float, str]] = [
         ("clock-load", f"expr:({CLOCK}) / 4096", "share", "share", 0.0, 1.0, "max"),
-        ("clock-rate", f"expr:link_rate * 0.000001 * (1 + {CLOCK}) / 4096", "Mbit/s", "ratio", rate / 1e4, rate, "min"),
+        ("clock-rate", f"expr:{rate:.6f} * (1 + {CLOCK}) / 4096", "Mbit/s", "ratio", rate / 1e4, rate, "min"),
         ("constant", "expr:hop_count * 0 + 0.5", "share", "share", 0.0, 1.0, "max"),
         ("clock-queue", f"expr:({CLOCK}) * {packets:.6g} / 4096", "packets", "log", packets / 1e3, packets, "max"),
-        ("hops", "expr:hop_count / 8", "share", "share", 0.0, 2.0, "max"),
+        ("bits", "expr:(ts_out % 64) / 64", "share", "share", 0.0, 1.0, "max"),
         ("turns", "expr:(ts_out % 512) / 512", "share", "share", 0.0, 1.0, "max"),
         ("slow-clock", "expr:(ts_out % 131072) / 131072", "share", "share", 0.0, 1.0, "max"),
         (
             "other-rate",
-            "expr:link_rate * 0.000001 * (1 + ts_out % 512) / 512",
+            f"expr:{rate:.6f} * (1 + ts_out % 512) / 512",
             "Mbit/s",
             "ratio",
             rate / 1e3,

@@ -24,7 +24,8 @@ USES = {"util": "u", "abw": "link_rate · max(0, 1 − u)"}
 def steps(header: Header) -> list[str]:
     """Return what a port does with a packet that it sends, a step a line; registers have 32 bits.
 
-    `T` is what a field is measured over, `now` when the packet leaves, `s` its time on the link.
+    `T` is what a field is measured over, at least a packet's time on the link; `now` is when the packet leaves, `s` its
+    time on the link. Flows and senders are counted by data packets alone.
     """
     lines = list[str]()
     for field in (each for each in header.fields if each.scope == "hop"):
@@ -48,12 +49,12 @@ def _known(source: str, field: HeaderField) -> Iterator[str]:
         bits = measure.memory_bits
         yield f"every {time}: before = this; this = 0 # two maps of {bits:,} bits, and when they turned"
         yield f"this[hash(flow) mod {bits}] = 1 # its ones and those of before counted as they come"
-        yield f"flows = −{bits} · ln(zeros of (this or before) / {bits}) # by a table"
+        yield f"flows = −{bits} · ln(max(1, zeros of (this or before)) / {bits}) # by a table"
     elif source == "rank" and measure.memory_bits:
         cells = measure.memory_bits // 4
         yield f"every {time}: before = this; this = 0 # two arrays of {cells} cells of 4 bits"
-        yield "b = bucket of bytes left: 1 below 4 KiB, one more for every doubling"
-        yield "take the flow's cells, by hash, out of this and before; put b into this"
+        yield "b = bucket of bytes left: 0 for none, 1 below 4 KiB, one more for every doubling, at most 15"
+        yield "take the flow's cells, by hash, out of this and before; put b into this, 0 being empty"
         yield "rank = flows in buckets below b of both # a register for each bucket of each array"
     elif source in ("flows", "rank"):
         yield f"{source} = exactly, from a list of flows # no switch keeps it"
@@ -62,7 +63,10 @@ def _known(source: str, field: HeaderField) -> Iterator[str]:
         yield f"every {time}: last = sum; sum = 0"
         yield "senders = last / T"
     elif source == "fair_rate":
-        yield "every mean RTT d: R = R · (1 + (α · (η · C − y) − β · q / d) / (η · C)) # RCP; y came in, q waits"
+        alpha, beta, portion, _ = field.gains
+        yield "d = d + 0.02 · (the RTT that a packet says − d); every d: # registers d, R, end of the interval, y, q"
+        yield f"f = 1 + ({alpha:g} · (C − y) − {beta:g} · q / d) / C, C = {portion:g} link_rate # y came in, q waits"
+        yield "R = R · max(f, 1/2), at most link_rate, at least link_rate / 10,000"
         yield "fair_rate = R"
     elif measure.window == "ewma" and source in ("qlen_bytes", "qdelay", "drain_time"):
         yield f"x = {NOW[source]}"

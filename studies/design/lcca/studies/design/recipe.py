@@ -22,7 +22,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_checked, write_checked, write_with_digest
 from lcca.inputs.yaml_text import dump
 from lcca.signal_sets.headers.text import describe
-from lcca.studies.design.config import DesignConfig
+from lcca.studies.design.config import EVERYTHING, DesignConfig
 from lcca.studies.design.front import answers, budgets, record
 from lcca.studies.design.listing import Listing, Tried
 from lcca.studies.design.port import steps
@@ -59,8 +59,9 @@ def designing(verb: WrittenAlone) -> Described[DesignConfig]:
     except InputError as error:
         key, _, text = str(error).partition(": ")
         raise config.problem(("search", key), text) from error
-    finalists = [each.header for each in listing.singles[: config.search.finalists]]
-    config.confirmation([*finalists, listing.placebos[0].header], [])  # or say what is wrong before the search
+    example = (listing.singles or listing.placebos)[0].header
+    finalists = [example.model_copy(update={"name": f"finalist-{i}"}) for i in range(listing.most_finalists())]
+    config.confirmation([*finalists, listing.placebos[0].header], _bound(config))  # or say what is wrong before all
 
     def begin(workers: Pool) -> Callable[[Run[DesignConfig, None]], Json]:
         return partial(_work, listing=listing, verb=verb, workers=workers)
@@ -71,13 +72,18 @@ def designing(verb: WrittenAlone) -> Described[DesignConfig]:
 design = function("design", WrittenAlone, designing)
 
 
+def _bound(config: DesignConfig) -> list[str]:
+    return [] if config.on_fabric else list(BOUND)
+
+
 def _work(run: Run[DesignConfig, None], listing: Listing, verb: WrittenAlone, workers: Pool) -> Json:
     config = run.config
+    if listing.over_budget:
+        run.reporter.say(f"not within the budget, so not tried: {', '.join(listing.over_budget)}")
     phases = _searched(Screening(run, workers), config, listing)
     known = {each.name: each for each in [*listing.placebos, *(one for _, tried, _ in phases for one in tried)]}
     finalists = [known[name] for name in _finalists(run, phases, known)]
-    bound = [] if config.on_fabric else list(BOUND)
-    campaign = config.confirmation([each.header for each in finalists], bound)
+    campaign = config.confirmation([each.header for each in finalists], _bound(config))
     run.reporter.say(f"confirming {', '.join(each.name for each in finalists)}")
     confirmed = _confirmed(run, campaign, verb)
     return _content(run, phases, finalists, confirmed)
@@ -167,7 +173,7 @@ def _content(
     winner = next((each for each in finalists if each.name == whole["take"]), None)
     if winner is not None and not placebo_pays:
         write_with_digest(run.path / WINNER, _winner(winner).encode())
-    everything = next((row for row in confirmed["comparisons"] if row["B"] == "everything"), None)
+    everything = next((row for row in confirmed["comparisons"] if row["B"] == EVERYTHING), None)
     bound = everything and {key: everything[key] for key in ("difference", "low", "high", "n")}
     return head(config) | {
         **{"utility": config.utilities[0].name, "baseline": config.baseline, "unit": "bits"},

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.learning.plan import Learner
+from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.files import make_folder, read_checked, write_checked
@@ -74,6 +75,7 @@ class Screening:
         self.reporter, self.workers = run.reporter, workers
         self.engine: Engine = self._execution.engine(self.config.networks.duration)
         self.utility = self.config.utilities[0].build()
+        self.code = code_version((__name__,))
         self.plain = Candidate(self.config.base, None, self.config.packet_bytes)
 
     @property
@@ -108,8 +110,8 @@ class Screening:
         """Return (networks,) scores of a candidate's law after a short training; bits."""
         name = CONTROL if candidate.header is None else candidate.name
         file = self.folder / f"{seed}-{how.trials}-{how.networks}" / f"{name}.json"
-        if file.exists():
-            return np.array(_read(file)["scores"])
+        if kept := self._kept(file):
+            return np.array(kept["scores"])
         with self.costs.phase("search") as cost:
             policy, trials = self._trained(candidate, how.trials, seed)
             fresh = derive(self.config.seed, "screen", seed)
@@ -117,7 +119,7 @@ class Screening:
             rows = place.rows({name: candidate.equip(policy, charged=True)}, Block(0, 0, how.networks))
             scores = rows.sort_values("network")["score_bits"].to_numpy(np.float64)
             cost.trials += trials + how.networks
-        _write(file, {"scores": scores.tolist(), "policy": json.loads(dumps(PolicyFile(policy)))})
+        self._keep(file, {"scores": scores.tolist(), "policy": json.loads(dumps(PolicyFile(policy)))})
         return scores
 
     def _trained(self, candidate: Candidate, trials: int, seed: int) -> tuple[Policy, int]:
@@ -141,7 +143,7 @@ class Screening:
     def _base(self, seed: int) -> tuple[Policy, int]:
         """Return a base law and the steps that it took: the stages that all headers share."""
         file, checkpoint = (self.folder / f"base-{seed}.{ending}" for ending in ("json", "training"))
-        if not file.exists():
+        if not self._kept(file):
             how = self.config.learner
             how = how.model_copy(update={"stages": how.stages[: how.alike]})
             task = replace(
@@ -160,23 +162,24 @@ class Screening:
                     trainer.step()
                     progress.update(trainer.used, f"score {trainer.learning[-1].score_bits:.3f} bits")
                 cost.trials += trainer.learning[-1].trials
-            _write(file, {"step": trainer.learning[-1].step, "policy": json.loads(dumps(PolicyFile(trainer.policy)))})
+            self._keep(
+                file, {"step": trainer.learning[-1].step, "policy": json.loads(dumps(PolicyFile(trainer.policy)))}
+            )
         checkpoint.unlink(missing_ok=True)
-        kept = _read(file)
+        kept = self._kept(file)
         return loads(json.dumps(kept["policy"])).policy, kept["step"]
+
+    def _keep(self, file: Path, content: Mapping[str, Any]) -> None:
+        make_folder(file.parent)
+        write_checked(file, json.dumps({"code": self.code, **content}).encode())
+
+    def _kept(self, file: Path) -> dict[str, Any]:
+        """Return what is there by the code that runs; nothing where another has made it."""
+        found = json.loads(read_checked(file, "remove it: it is made again")) if file.exists() else {}
+        return found if found.get("code") == self.code else {}
 
 
 def _screened(name: str, differences: list[Floats]) -> Screened:
     means = np.array([each.mean() for each in differences])
     spread = differences[0] if len(differences) == 1 else means
     return Screened(name, float(means.mean()), float(spread.std(ddof=1) / np.sqrt(len(spread))))
-
-
-def _write(file: Path, content: Mapping[str, Any]) -> None:
-    make_folder(file.parent)
-    write_checked(file, json.dumps(content).encode())
-
-
-def _read(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(read_checked(file, "remove it: it is made again"))
-    return found
