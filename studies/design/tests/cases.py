@@ -49,10 +49,10 @@ RUNS = {
         ("ground.yaml", GROUND.replace("loss: 0", "loss: 0.01")),
         [
             ("search.sources=[queu]", "search.sources: no number 'queu' (did you mean 'queue'?)"),
-            ("search.sources=[rank]", "search.sources: ports of networks know none of rank"),
+            ("search.sources=[rank]", "search.sources: rank: nothing that ports of these networks can say"),
             (
                 "search.most={state_bits: 0, operations: 2}",
-                "search.most: no header is within it; queue-4b takes 1 bytes",
+                "search.most: no header is within it; the smallest, queue-4b, takes 1 on the wire",
             ),
             ("search.placebos=0", "search.placebos: must be >= 1"),
             ("headers=[ecn]", "headers: a search finds its headers"),
