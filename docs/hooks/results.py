@@ -448,7 +448,7 @@ def storage() -> str:
 
 
 CAMPAIGNS = {f"fabric-{each}": f"fabric-{each}" for each in ("headers", "hosts-core", "hosts-paths")}
-CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed")}
+CAMPAIGNS |= {f"fabric-{each}": f"fabric-headers-{each}" for each in ("classes", "sprayed", "core")}
 CAMPAIGNS |= {"fabric-hosts-edge": "fabric-hosts", "fabric-headers-fullest": "fabric-headers-fullest"}
 CAMPAIGNS |= {f"fabric-scheduled-{each}": f"fabric-scheduled-{each}" for each in ("sprayed", "classes")}
 CAMPAIGNS |= {each: each for each in ("ai-paths", "ai-paths-rings")}
