@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lcca.evaluation.trials.stored import read_state, write_state
-from lcca.inputs.files import digest_file
+from lcca.inputs.files import digest_file, write_checked
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader, compile_policy
@@ -197,6 +198,18 @@ def test_what_cannot_be_is_refused_before_a_search(
 ) -> None:
     answer = lcca("design", "small.yaml", "--plan", *(word for each in changes for word in ("--set", each)))
     assert answer.status == 2 and said in answer.err and "Traceback" not in answer.err
+
+
+def test_finalists_of_another_version_are_refused(searched: Path, lcca: RunCommand, tmp_path: Path) -> None:
+    other = tmp_path / "run"
+    shutil.copytree(searched, other)
+    manifest = read_state(other / "manifest.json", "")
+    write_state(other / "manifest.json", manifest | {"state": "testing"})
+    (other / "summary.json").unlink()
+    write_checked(other / FOLDER / FINALISTS, json.dumps(["of-another-version"]).encode())
+    answer = lcca("design", searched.parent / "small.yaml", "--out", other)
+    assert answer.status == 2 and "of-another-version: not tried by this version's search; remove it" in answer.err
+    assert "Traceback" not in answer.err
 
 
 def test_what_other_code_has_screened_is_screened_anew(searched: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,11 @@ def _finalists(run: Run[DesignConfig, None], phases: Sequence[Phase], known: Map
     file = run.path / FOLDER / FINALISTS
     if file.exists():
         names: list[str] = json.loads(read_checked(file, "remove it and the confirmation to choose anew"))
+        if unknown := [name for name in names if name not in known]:
+            raise InputError(
+                f"{file}: {', '.join(unknown)}: not tried by this version's search; remove it and "
+                f"{run.path / CONFIRMATION} to choose anew, or go on with the version that wrote it"
+            )
         return names
     again = {row.name: row for name, _, found in phases if name in ("again", "codes") for row in found}
     order = [known[name] for name in sorted(again, key=lambda name: (-again[name].mean, name))]

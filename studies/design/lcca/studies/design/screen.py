@@ -142,7 +142,8 @@ class Screening:
 
     def _base(self, seed: int) -> tuple[Policy, int]:
         """Return a base law and the steps that it took: the stages that all headers share."""
-        file, checkpoint = (self.folder / f"base-{seed}.{ending}" for ending in ("json", "training"))
+        file = self.folder / f"base-{seed}.json"
+        checkpoint = self.folder / f"base-{seed}-{self.code[:12]}.training"  # which only this code goes on with
         if not self._kept(file):
             how = self.config.learner
             how = how.model_copy(update={"stages": how.stages[: how.alike]})
